@@ -8,7 +8,8 @@ import type {
   OrderDocument,
   PaymentDocument,
 } from "../../src/ledger/documents.ts";
-import { invoiceOf, paymentOf } from "../../test/support/ledger-documents.ts";
+import { never, SENT } from "../../test/support/connector.ts";
+import { invoiceOf, itemOf, orderOf, paymentOf } from "../../test/support/ledger-documents.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import {
   CLIENT,
@@ -22,8 +23,7 @@ import { businessCentral } from "./index.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
 export const TODAY = "2026-11-21";
-export const SENT = "2026-11-21T12:00:00.000Z";
-export const never = new AbortController().signal;
+export { itemOf, never, SENT };
 
 export const settings = ({ url }: Company, more: object = {}) => ({
   url: `${url}/api/v2.0`,
@@ -68,35 +68,10 @@ export const paymentDocument = (
   more: Partial<PaymentDocument> = {},
 ): PaymentDocument => paymentOf(name, invoice, { id: idOf(name), ...more });
 
-export const orderDocument = (
-  number: string,
-  more: Partial<OrderDocument> = {},
-): OrderDocument => ({
-  id: idOf(number),
-  number,
-  party: PARTY,
-  type: "sale",
-  status: "confirmed",
-  date: TODAY,
-  description: "Gate 3",
-  lines: [
-    {
-      product: "ULSD-CLR",
-      quantity: d("8000.5"),
-      unit: "gal",
-      unitPrice: d("2.4137"),
-      description: "ULSD",
-    },
-  ],
-  ...more,
-});
+export const orderDocument = (number: string, more: Partial<OrderDocument> = {}): OrderDocument =>
+  orderOf(number, { id: idOf(number), party: PARTY, ...more });
 
 export { withProduct } from "../../test/support/ledger-documents.ts";
-
-export const itemOf = (
-  document: { readonly id: string; readonly number: string },
-  counterpart: string | null = null,
-): Item => ({ number: document.number, id: document.id, revision: "r1", document, counterpart });
 
 /** A posted invoice that a person entered. */
 export const enterInvoice = (company: Company, values: object = {}): Row =>

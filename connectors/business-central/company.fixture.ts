@@ -11,10 +11,10 @@
  * Microsoft's API pages has it (a customer under the number of another one is inserted all the same, and fails there).
  */
 import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Decimal } from "../../src/core/decimal.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
+import { serving } from "../../test/support/http.ts";
 import { type Documents, DOCUMENTS, FIELDS, isDocuments, isSale } from "./metadata.fixture.ts";
 import { type Query, queryOf, shown } from "./odata.fixture.ts";
 import { Refusal, refuse } from "./refusal.fixture.ts";
@@ -766,15 +766,8 @@ function answered(response: ServerResponse, { status, answer, headers }: Told): 
 }
 
 /** Until it is closed. */
-export async function startCompany(): Promise<{ company: Company; close: () => void }> {
-  const server = createServer((request, response) => void company.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const company = new Company(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  return {
-    company,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+export async function startCompany() {
+  const { url, close } = await serving((request, response) => company.handle(request, response));
+  const company = new Company(url);
+  return { company, close };
 }

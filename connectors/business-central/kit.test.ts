@@ -1,5 +1,6 @@
 /** The connector kit over a company of Business Central as the tests' own server has it. */
 import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
+import { losing } from "../../test/support/connector.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import {
   billDocument,
@@ -7,7 +8,6 @@ import {
   idOf,
   invoiceDocument,
   itemOf,
-  never,
   opened,
   openCompany,
   orderDocument,
@@ -105,35 +105,27 @@ async function ground(): Promise<Ground> {
     config,
     unreachable: { ...config, url: "http://127.0.0.1:9/api", login: "http://127.0.0.1:9/login" },
     wrongCredentials: { ...config, clientSecret: "wrong-secret" },
-    fill: (source) => Promise.resolve(fill(company, source)),
+    fill: (source) => fill(company, source),
     // What belongs together is one text.
     effects: (sink, { id }) => {
       const rows = rowsOf(sink, id).map(([, row]) => plain(row));
-      return Promise.resolve(rows.length === 0 ? [] : [JSON.stringify(rows)]);
+      return rows.length === 0 ? [] : [JSON.stringify(rows)];
     },
     backup: () => {
       const backup = company.backup();
-      return Promise.resolve(() => Promise.resolve(company.restore(backup)));
+      return () => company.restore(backup);
     },
     change: (sink, { id }) => {
       for (const [set, row] of rowsOf(sink, id)) company.edit(set, row.id, changeOf(sink, row));
-      return Promise.resolve();
     },
     vanish: () => {
       const [item] = company.rows("items");
       company.edit("items", item?.id ?? "", { number: "OTHER" });
-      const back = () => company.edit("items", item?.id ?? "", { number: "ULSD-CLR" });
-      return Promise.resolve(() => Promise.resolve(back()));
+      return () => company.edit("items", item?.id ?? "", { number: "ULSD-CLR" });
     },
-    money: () => Promise.resolve(moneyOf(company)),
-    clock: (aheadMs) => Promise.resolve(void (company.clockMs = aheadMs)),
-    async interrupt(sink, request, step) {
-      company.loses = step;
-      const answer = await opened(company).sinks[sink]?.send(request, never);
-      const over = company.loses > 0;
-      company.loses = 0;
-      return { over, answer: answer ?? null };
-    },
+    money: () => moneyOf(company),
+    clock: (aheadMs) => void (company.clockMs = aheadMs),
+    interrupt: losing(company, () => opened(company)),
   };
 }
 

@@ -1,22 +1,15 @@
 /** Documents whose figures add up, and an endpoint over a ledger of the test's own. */
 import { onTestFinished } from "vitest";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import type {
-  Delivered,
-  Endpoint,
-  Item,
-  Outgoing,
-  Sink,
-  Surroundings,
-} from "../../src/core/contract.ts";
+import type { Delivered, Endpoint, Item, Sink, Surroundings } from "../../src/core/contract.ts";
 import { example } from "./index.ts";
 import { type Ledger, type Row, startLedger, TOKEN } from "./ledger.fixture.ts";
+import { never, requestOf, SENT } from "../../test/support/connector.ts";
 import { invoiceOf } from "../../test/support/ledger-documents.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 const TODAY = "2026-11-21";
-export const SENT = "2026-11-21T12:00:00.000Z";
-export const never = new AbortController().signal;
+export { never, requestOf, SENT };
 
 export const settings = (ledger: Ledger, more: object = {}) => ({
   url: ledger.url,
@@ -54,19 +47,11 @@ export const invoiceDocument = (
 export const billDocument = (number: string, more: Partial<InvoiceDocument> = {}) =>
   invoiceDocument(number, { type: "in", ...more });
 
-export { paymentOf as paymentDocument, withProduct } from "../../test/support/ledger-documents.ts";
-
-export const itemOf = (
-  document: { readonly id: string; readonly number: string },
-  counterpart: string | null = null,
-): Item => ({ number: document.number, id: document.id, revision: "r1", document, counterpart });
-
-export const requestOf = (sink: Sink, items: readonly Item[]): Outgoing => ({
-  ...sink.freeze(items),
-  key: `fb1_${items.map(({ id }) => id).join("_")}`,
-  items,
-  firstSentAt: null,
-});
+export {
+  itemOf,
+  paymentOf as paymentDocument,
+  withProduct,
+} from "../../test/support/ledger-documents.ts";
 
 export const deliver = (sink: Sink, ...items: readonly Item[]) =>
   sink.send(requestOf(sink, items), never);

@@ -1,12 +1,12 @@
 /** The connector kit over `example`: its ledger is a server of the test's own. */
 import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
+import { losing } from "../../test/support/connector.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import {
   billDocument,
   enterInvoice,
   invoiceDocument,
   itemOf,
-  never,
   opened,
   openLedger,
   paymentDocument,
@@ -71,36 +71,28 @@ async function ground(): Promise<Ground> {
     config,
     unreachable: { ...config, url: "http://127.0.0.1:9" },
     wrongCredentials: { ...config, token: "wrong-token" },
-    fill: (source) => Promise.resolve(fill(ledger, source)),
+    fill: (source) => fill(ledger, source),
     effects: (sink, { id }) =>
-      Promise.resolve(
-        ledger
-          .rows(sink)
-          .filter(({ mark }) => mark === id)
-          .map((row) => JSON.stringify({ ...row, id: 0, seq: 0, version: 0, stamp: 0 })),
-      ),
+      ledger
+        .rows(sink)
+        .filter(({ mark }) => mark === id)
+        .map((row) => JSON.stringify({ ...row, id: 0, seq: 0, version: 0, stamp: 0 })),
     backup: () => {
       const backup = ledger.backup();
-      return Promise.resolve(() => Promise.resolve(ledger.restore(backup)));
+      return () => ledger.restore(backup);
     },
     change: (sink, { id }) => {
       const row = ledger.rows(sink).find(({ mark }) => mark === id);
       const values = sink === "payments" ? { date: "2026-11-30" } : { party: "CUST-2" };
-      return Promise.resolve(ledger.edit(sink, row?.id ?? "", values));
+      ledger.edit(sink, row?.id ?? "", values);
     },
     vanish: () => {
       ledger.products.delete("ULSD-CLR");
-      return Promise.resolve(() => Promise.resolve(void ledger.products.add("ULSD-CLR")));
+      return () => void ledger.products.add("ULSD-CLR");
     },
-    money: () => Promise.resolve(moneyOf(ledger)),
-    clock: (aheadMs) => Promise.resolve(void (ledger.clockMs = aheadMs)),
-    async interrupt(sink, request, step) {
-      ledger.loses = step;
-      const answer = await opened(ledger).sinks[sink]?.send(request, never);
-      const over = ledger.loses > 0;
-      ledger.loses = 0;
-      return { over, answer: answer ?? null };
-    },
+    money: () => moneyOf(ledger),
+    clock: (aheadMs) => void (ledger.clockMs = aheadMs),
+    interrupt: losing(ledger, () => opened(ledger)),
   };
 }
 

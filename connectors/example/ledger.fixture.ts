@@ -2,11 +2,11 @@
  * A little ledger as a server of the tests' own: it adds up by itself, keeps one transaction per call, and does what real
  * ones do: its answers get lost, it is slow, its clock is wrong, and its backup is put back.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Scope } from "../../src/core/holdings.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
+import { serving } from "../../test/support/http.ts";
 
 export const TOKEN = "ledger-token";
 
@@ -345,15 +345,8 @@ function plain(value: unknown, name = ""): unknown {
 }
 
 /** Until it is closed. */
-export async function startLedger(): Promise<{ ledger: Ledger; close: () => void }> {
-  const server = createServer((request, response) => void ledger.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const ledger = new Ledger(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  return {
-    ledger,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+export async function startLedger() {
+  const { url, close } = await serving((request, response) => ledger.handle(request, response));
+  const ledger = new Ledger(url);
+  return { ledger, close };
 }

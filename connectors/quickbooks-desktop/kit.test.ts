@@ -92,14 +92,12 @@ async function ground(): Promise<Ground> {
     config,
     unreachable: settings(await freePort(), { prices, patienceMs: 20 }),
     wrongCredentials: { ...config, password: "another-password" },
-    fill: (source) => Promise.resolve(fill(file, source)),
+    fill: (source) => fill(file, source),
     effects: (sink, { id }) =>
-      Promise.resolve(
-        rowsOf(file, sink, id).map((row) => stringifyExact({ ...row, id: 0, sequence: 0 })),
-      ),
+      rowsOf(file, sink, id).map((row) => stringifyExact({ ...row, id: 0, sequence: 0 })),
     backup: () => {
       const backup = file.backup();
-      return Promise.resolve(() => Promise.resolve(file.restore(backup)));
+      return () => file.restore(backup);
     },
     change: (sink, { id }) => {
       const fields = rowsOf(file, sink, id)[0]?.fields ?? {};
@@ -107,15 +105,13 @@ async function ground(): Promise<Ground> {
       else
         fields[sink === "bills" || sink === "shipments" ? "VendorRef" : "CustomerRef"] =
           "Somebody Else";
-      return Promise.resolve();
     },
     vanish: () => {
       file.items.delete("ULSD-CLR");
-      return Promise.resolve(() => Promise.resolve(void file.items.add("ULSD-CLR")));
+      return () => void file.items.add("ULSD-CLR");
     },
     clock: (aheadMs) => {
       file.now = new Date(Date.now() + aheadMs).toISOString().slice(0, 19);
-      return Promise.resolve();
     },
     async interrupt(sink, request, step) {
       const found = endpointAt(url).sinks[sink];

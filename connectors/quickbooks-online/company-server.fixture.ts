@@ -1,27 +1,14 @@
 /** The company of company.fixture.ts behind HTTP. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
+import { serving } from "../../test/support/http.ts";
 import { Company } from "./company.fixture.ts";
 
-export interface Running {
-  readonly company: Company;
-  readonly close: () => void;
-}
-
 /** A company with nothing in it, until it is closed. */
-export async function startCompany(): Promise<Running> {
-  const server = createServer((request, response) => void company.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const company = new Company(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  return {
-    company,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+export async function startCompany() {
+  const { url, close } = await serving((request, response) => company.handle(request, response));
+  const company = new Company(url);
+  return { company, close };
 }
 
 /** A company of this test's own, until the test ends, with what every document needs. */

@@ -1,6 +1,6 @@
 /** The connector kit over `quickbooks-online`: its company is a server of the test's own. */
-import type { OrderDocument } from "../../src/ledger/documents.ts";
 import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
+import { losing } from "../../test/support/connector.ts";
 import {
   billDocument,
   invoiceDocument,
@@ -11,7 +11,7 @@ import {
 import type { Company, Record_ } from "./company.fixture.ts";
 import { openCompany } from "./company-server.fixture.ts";
 import { quickbooksOnline } from "./index.ts";
-import { never, opened, orderDocument, settings } from "./quickbooks-online.fixture.ts";
+import { opened, orderDocument, settings } from "./quickbooks-online.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 
 const TABLES: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ connectorSuite({
   sinks: {
     orders: {
       good: itemOf(orderDocument("SO-1")),
-      refused: itemOf(withGold(orderDocument("SO-GOLD"))),
+      refused: itemOf(withProduct(orderDocument("SO-GOLD"), "GOLD")),
       lacks: { ...ONE_CALL, cancellation: "a confirmed order is for a person (goods.ts)" },
     },
     invoices: {
@@ -65,9 +65,8 @@ connectorSuite({
   },
 });
 
-function withGold({ lines, ...order }: OrderDocument): OrderDocument {
-  return { ...order, lines: lines.map((line) => ({ ...line, product: "GOLD" })) };
-}
+/** What differs from run to run. */
+const RUN = { Id: 0, SyncToken: 0, MetaData: 0, CustomerRef: 0, VendorRef: 0, TxnId: 0 };
 
 async function ground(): Promise<Ground> {
   const company = await openCompany();
@@ -81,27 +80,15 @@ async function ground(): Promise<Ground> {
     config,
     unreachable: { ...config, ...others },
     wrongCredentials: { ...config, tokens: `${config.tokens}.none` },
-    fill: (source) => Promise.resolve(fill(company, customer, source)),
+    fill: (source) => fill(company, customer, source),
     effects: (sink, { id }) =>
-      Promise.resolve(
-        company
-          .rows(TABLES[sink] ?? "")
-          .filter(({ PrivateNote }) => String(PrivateNote).includes(id))
-          .map((row) =>
-            JSON.stringify({
-              ...row,
-              Id: 0,
-              SyncToken: 0,
-              MetaData: 0,
-              CustomerRef: 0,
-              VendorRef: 0,
-              TxnId: 0,
-            }),
-          ),
-      ),
+      company
+        .rows(TABLES[sink] ?? "")
+        .filter(({ PrivateNote }) => String(PrivateNote).includes(id))
+        .map((row) => JSON.stringify({ ...row, ...RUN })),
     backup: () => {
       const backup = company.backup();
-      return Promise.resolve(() => Promise.resolve(company.restore(backup)));
+      return () => company.restore(backup);
     },
     change: (sink, { id }) => {
       const row = company
@@ -113,23 +100,15 @@ async function ground(): Promise<Ground> {
         sink === "orders"
           ? { Line: [{ ...line, Amount: Decimal.of("1.00") }] }
           : { TxnDate: "2026-11-30" };
-      return Promise.resolve(company.edit(TABLES[sink] ?? "", row?.Id ?? "", change));
+      company.edit(TABLES[sink] ?? "", row?.Id ?? "", change);
     },
     vanish: () => {
       const item = company.rows("Item").find(({ Name }) => Name === "ULSD-CLR");
       company.edit("Item", item?.Id ?? "", { Active: false });
-      return Promise.resolve(() =>
-        Promise.resolve(company.edit("Item", item?.Id ?? "", { Active: true })),
-      );
+      return () => company.edit("Item", item?.Id ?? "", { Active: true });
     },
-    clock: (aheadMs) => Promise.resolve(void (company.clockMs = aheadMs)),
-    async interrupt(sink, request, step) {
-      company.loses = step;
-      const answer = await opened(config).sinks[sink]?.send(request, never);
-      const over = company.loses > 0;
-      company.loses = 0;
-      return { over, answer: answer ?? null };
-    },
+    clock: (aheadMs) => void (company.clockMs = aheadMs),
+    interrupt: losing(company, () => opened(config)),
   };
 }
 

@@ -1,23 +1,16 @@
 /** An endpoint over a company of the test's own, with its tokens in a folder of the test's own. */
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { OrderDocument } from "../../src/ledger/documents.ts";
-import type {
-  Endpoint,
-  Item,
-  Notebook,
-  Outgoing,
-  Sink,
-  Surroundings,
-} from "../../src/core/contract.ts";
-import { Decimal } from "../../src/core/decimal.ts";
+import type { Endpoint, Item, Notebook, Sink, Surroundings } from "../../src/core/contract.ts";
+import { never, requestOf } from "../../test/support/connector.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { CLIENT, COMPANY, type Company } from "./company.fixture.ts";
 import { quickbooksOnline } from "./index.ts";
 import { writeTokens } from "./tokens.ts";
 
-export const never = new AbortController().signal;
+export { never, requestOf };
+export { orderOf as orderDocument } from "../../test/support/ledger-documents.ts";
 
 /** With tokens that are good now, in a folder of its own. */
 export function settings(company: Company, more: object = {}) {
@@ -62,38 +55,7 @@ export function opened(config: object, more: Partial<Surroundings> = {}): Endpoi
 export const sinkOf = (company: Company, name: string, more: object = {}): Sink =>
   opened(settings(company, more)).sinks[name] as Sink;
 
-export const requestOf = (sink: Sink, items: readonly Item[]): Outgoing => ({
-  ...sink.freeze(items),
-  key: `fb1_${items.map(({ id }) => id).join("_")}`,
-  items,
-  firstSentAt: null,
-});
-
 export const deliver = (sink: Sink, ...items: readonly Item[]) =>
   sink.send(requestOf(sink, items), never);
-
-/** One line: 8000.5 gallons at 2.4137, together 19310.81. */
-export const orderDocument = (
-  number: string,
-  more: Partial<OrderDocument> = {},
-): OrderDocument => ({
-  id: `id-${number}`,
-  number,
-  party: { code: "CUST-1", name: "Ranch Supply", companyId: "company-1" },
-  type: "sale",
-  status: "confirmed",
-  date: "2026-11-21",
-  description: "Gate 3",
-  lines: [
-    {
-      product: "ULSD-CLR",
-      quantity: Decimal.of("8000.5"),
-      unit: "gal",
-      unitPrice: Decimal.of("2.4137"),
-      description: "ULSD",
-    },
-  ],
-  ...more,
-});
 
 const later = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
 import { never } from "../../test/support/connector.ts";
-import { invoiceOf, paymentOf } from "../../test/support/ledger-documents.ts";
+import { invoiceOf, itemOf, paymentOf } from "../../test/support/ledger-documents.ts";
 import { isLongRun } from "../../test/support/runs.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
@@ -27,13 +27,6 @@ const SINKS: Readonly<Record<string, string>> = {
 };
 const invoice = (number: string, more: Partial<InvoiceDocument> = {}) =>
   invoiceOf(number, "2300", more);
-const itemOf = (document: { readonly id: string; readonly number: string }) => ({
-  number: document.number,
-  id: document.id,
-  revision: "r1",
-  document,
-  counterpart: null,
-});
 const LONG = { description: "x".repeat(1_001) };
 const PLAIN = {
   batches: "a transaction carries one document",

@@ -1,11 +1,11 @@
 /** The connector kit over `tryton`: a real server, and before it one that cuts off the answer to the nth change. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, onTestFinished } from "vitest";
-import type { Item, Outgoing } from "../../src/core/contract.ts";
+import type { Outgoing } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { type Config, connectorSuite, type Ground } from "../../test/connector.suite.ts";
 import type { Kit } from "../../test/support/connector.ts";
+import { serving } from "../../test/support/http.ts";
+import { itemOf, withProduct } from "../../test/support/ledger-documents.ts";
 import { isLongRun } from "../../test/support/runs.ts";
 import { trytonIsThere, type TrytonServer, useTryton } from "../../test/support/tryton.ts";
 import { isHalf } from "../../test/support/tryton-releases.ts";
@@ -145,35 +145,24 @@ function suite(
                 ...(long.length === 0 ? IN_LONG_RUN : {}),
               },
               long,
-              refused: itemOf(withProduct(invoiceDocument({ number: "FL-GOLD" }))),
+              refused: itemOf(withProduct(invoiceDocument({ number: "FL-GOLD" }), "GOLD")),
             },
             orders: {
               good: itemOf(order),
               lacks: SINGLE,
               long: ["shared-code"],
-              refused: itemOf(withProduct({ ...order, id: "gold", number: "LD-GOLD" })),
+              refused: itemOf(withProduct({ ...order, id: "gold", number: "LD-GOLD" }, "GOLD")),
             },
           }),
       shipments: {
         good: itemOf(ticket),
         lacks: SINGLE,
         long: ["shared-code"],
-        refused: itemOf(withProduct({ ...ticket, id: "gold", number: "DT-GOLD" })),
+        refused: itemOf(withProduct({ ...ticket, id: "gold", number: "DT-GOLD" }, "GOLD")),
       },
     },
   });
 }
-
-function itemOf(document: { readonly id: string; readonly number: string }): Item {
-  const { id, number } = document;
-  return { number, id, revision: "r1", document, counterpart: null };
-}
-
-/** Of something that Tryton does not have. */
-const withProduct = <D extends { readonly lines: readonly object[] }>(document: D): D => ({
-  ...document,
-  lines: document.lines.map((line) => ({ ...line, product: "GOLD" })),
-});
 
 async function ground(server: TrytonServer, desk: Desk): Promise<Ground> {
   const config = settings(desk.database);
@@ -186,7 +175,7 @@ async function ground(server: TrytonServer, desk: Desk): Promise<Ground> {
     effects: (sink, { number }) => effects(desk, sink, number),
     backup: () => {
       const kept = desk.database.keep();
-      return Promise.resolve(() => Promise.resolve(desk.database.restore(kept)));
+      return () => desk.database.restore(kept);
     },
     vanish: async () => {
       const product = await desk.one("product.product", "code", PRODUCT);
@@ -308,22 +297,18 @@ async function interrupt(
   step: number,
 ): ReturnType<Ground["interrupt"]> {
   let steps = 0;
-  const between = createServer((asked, answer) => {
-    void (async () => {
-      const body = Buffer.concat(await asked.toArray()).toString();
-      const { "content-type": type = "", authorization = "" } = asked.headers;
-      const headers = { "content-type": type, ...(authorization === "" ? {} : { authorization }) };
-      const url = `${String(config["url"])}${asked.url}`;
-      const told = await fetch(url, { method: "POST", headers, body });
-      const text = await told.text();
-      const { method } = JSON.parse(body) as { method: string };
-      if (!LOOKING.test(method) && ++steps === step) asked.socket.destroy();
-      else answer.writeHead(told.status, { "content-type": "application/json" }).end(text);
-    })();
+  const { url, close } = await serving(async (asked, answer) => {
+    const body = Buffer.concat(await asked.toArray()).toString();
+    const { "content-type": type = "", authorization = "" } = asked.headers;
+    const headers = { "content-type": type, ...(authorization === "" ? {} : { authorization }) };
+    const to = `${String(config["url"])}${asked.url}`;
+    const told = await fetch(to, { method: "POST", headers, body });
+    const text = await told.text();
+    const { method } = JSON.parse(body) as { method: string };
+    if (!LOOKING.test(method) && ++steps === step) asked.socket.destroy();
+    else answer.writeHead(told.status, { "content-type": "application/json" }).end(text);
   });
-  await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void between.close());
-  const url = `http://127.0.0.1:${(between.address() as AddressInfo).port}`;
+  onTestFinished(close);
   const endpoint = tryton.open(tryton.config.parse({ ...config, url }), surroundingsIn("."));
   const answer = await endpoint.sinks[sink]?.send(request, new AbortController().signal);
   await endpoint.close();

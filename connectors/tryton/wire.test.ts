@@ -1,6 +1,6 @@
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { serving } from "../../test/support/http.ts";
 import { type Books, trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { fileOf } from "../../test/support/tryton-file.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -151,22 +151,16 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
 describe("what stands between", () => {
   /** Answers every POST as `answer` says; logins are let through. */
   async function between(answer: (response: ServerResponse) => void): Promise<Tryton> {
-    const server = createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on("data", (chunk: Buffer) => chunks.push(chunk));
-      request.on("end", () => {
-        const text = Buffer.concat(chunks).toString();
-        if (text.includes("common.server.version")) response.end('{"id":0,"result":"6.0.29"}');
-        else if (text.includes("common.db.login")) response.end('{"id":1,"result":[1,"key"]}');
-        else if (text.includes("get_preferences")) response.end('{"id":2,"result":{"company":1}}');
-        else answer(response);
-      });
+    const { url, close } = await serving(async (request, response) => {
+      const text = Buffer.concat(await request.toArray()).toString();
+      if (text.includes("common.server.version")) response.end('{"id":0,"result":"6.0.29"}');
+      else if (text.includes("common.db.login")) response.end('{"id":1,"result":[1,"key"]}');
+      else if (text.includes("get_preferences")) response.end('{"id":2,"result":{"company":1}}');
+      else answer(response);
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
+    onTestFinished(close);
     return open({
-      url: `http://127.0.0.1:${port}/erp`,
+      url: `${url}/erp`,
       database: "d",
       user: "u",
       password: "a-password",

@@ -1,11 +1,10 @@
 /** Who answers a command that needs what is stored. */
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { configuredSite } from "../../test/support/configured.ts";
+import { serving } from "../../test/support/http.ts";
 import { addressFile } from "../office/remote.ts";
 import { openStore } from "../store/store.ts";
 import { askOf, stateNamedIn } from "./ask.ts";
@@ -15,18 +14,16 @@ import { loadConfiguration } from "./configuration.ts";
 async function busyDaemon(state: string): Promise<void> {
   const store = openStore(state);
   let asked = 0;
-  const server = createServer((request, response) => {
+  const { url, close } = await serving((request, response) => {
     asked += 1;
     if (asked === 1) return;
     if (request.method === "GET" && asked % 2 === 1) return void request.socket.destroy();
     response.end(JSON.stringify({ data: request.method === "GET" ? { pid: process.pid } : [] }));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = Number(new URL(url).port);
   writeFileSync(addressFile(state), JSON.stringify({ port, token: "t", pid: process.pid }));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
+  onTestFinished(async () => {
+    await close();
     store.close();
   });
 }

@@ -1,10 +1,9 @@
 /** `fuelbridge once` while it works and when it ends: what other commands may do beside it, and what it says. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
+import { serving } from "../../test/support/http.ts";
 import { layOut } from "../../test/support/site.ts";
 import { fuelbridge, until } from "../../test/support/site-program.ts";
 
@@ -13,12 +12,9 @@ const SLOW = 600_000;
 /** A platform that takes requests and answers none. */
 async function silentPlatform(): Promise<{ url: string; asked: () => number }> {
   let asked = 0;
-  const server = createServer(() => asked++);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => server.closeAllConnections());
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/v1/public`, asked: () => asked };
+  const { url, close } = await serving(() => asked++);
+  onTestFinished(close);
+  return { url: `${url}/v1/public`, asked: () => asked };
 }
 
 test(

@@ -1,8 +1,7 @@
 /** Tokens of an application over a token address and an interface of the test's own. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { serving } from "../../test/support/http.ts";
 import { clientCredentials, openRest } from "./rest.ts";
 
 const never = new AbortController().signal;
@@ -12,20 +11,15 @@ const CLIENT = { clientId: "client", clientSecret: "secret", scope: "books" };
 async function opened(token: (count: number) => [status: number, body: object]) {
   const asked: string[] = [];
   let [count, revoked] = [0, 0];
-  const server = createServer((request, response) => {
-    void request.toArray().then((chunks) => {
-      const isToken = request.url === "/token";
-      if (isToken) count++;
-      const isGood = request.headers.authorization === `Bearer token-${count}` && count > revoked;
-      asked.push(
-        `${request.url} ${isToken ? Buffer.concat(chunks).toString() : request.headers.authorization}`,
-      );
-      const [status, body] = isToken ? token(count) : [isGood ? 200 : 401, { next: "" }];
-      response.writeHead(status).end(JSON.stringify(body));
-    });
+  const { url, close } = await serving(async (request, response) => {
+    const form = Buffer.concat(await request.toArray()).toString();
+    const isToken = request.url === "/token";
+    if (isToken) count++;
+    const isGood = request.headers.authorization === `Bearer token-${count}` && count > revoked;
+    asked.push(`${request.url} ${isToken ? form : request.headers.authorization}`);
+    const [status, body] = isToken ? token(count) : [isGood ? 200 : 401, { next: "" }];
+    response.writeHead(status).end(JSON.stringify(body));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   let now = 0;
   const rest = openRest({
     url: `${url}/books`,
@@ -35,7 +29,7 @@ async function opened(token: (count: number) => [status: number, body: object]) 
   });
   onTestFinished(async () => {
     await rest.close();
-    server.close();
+    await close();
   });
   return {
     asked,

@@ -1,8 +1,7 @@
 /** One exchange with an ERP over HTTP, and what a failed one proves. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { serving } from "../../test/support/http.ts";
 import { Decimal } from "../core/decimal.ts";
 import { decimal } from "./documents.ts";
 import { LedgerError } from "./port.ts";
@@ -15,20 +14,19 @@ const Total = z.object({ total: decimal });
 async function opened(
   answers: Record<string, [status: number, body: string, wait?: string | undefined]>,
 ) {
-  const server = createServer((request, response) => {
+  const { url, close } = await serving((request, response) => {
     const [status, body, wait] = answers[`${request.method} ${request.url}`] ?? [404, ""];
     response.writeHead(status, wait === undefined ? {} : { "retry-after": wait }).end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const rest = openRest({
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/erp/`,
+    url: `${url}/erp/`,
     deadlineMs: 5_000,
     headers: {},
     error: z.object({ code: z.string(), message: z.string() }),
   });
   onTestFinished(async () => {
     await rest.close();
-    server.close();
+    await close();
   });
   return rest;
 }

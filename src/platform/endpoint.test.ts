@@ -1,7 +1,6 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { never, usePlatform } from "../../test/platform/support.ts";
+import { serving } from "../../test/support/http.ts";
 import type { Cell, Needs } from "../core/contract.ts";
 import type { SourceUnavailable } from "../core/errors.ts";
 import { platformOffers } from "./parts.ts";
@@ -91,14 +90,12 @@ describe("the check", () => {
     [407, {}, "407 with", "A proxy on the way asks for a login"],
     [502, { "content-type": "text/html" }, "502 with an HTML page", "a gateway or a proxy"],
   ])("%i %j is no answer of the API's", async (status, headers, what, next) => {
-    const server = createServer((_, response) => {
+    const { url: origin, close } = await serving((_, response) => {
       response.writeHead(status, headers).end("<html><title>Sign\n in</title></html>");
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
+    onTestFinished(close);
     for (const environment of ["live", "test"] as const) {
-      const url = `http://127.0.0.1:${port}/v1/public`;
+      const url = `${origin}/v1/public`;
       const apiKey = `svc_${environment}_key`;
       const error = (await checked({ url, environment, apiKey }).catch(
         (thrown: unknown) => thrown,

@@ -1,7 +1,6 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { clientFor, usePlatform } from "../../test/platform/support.ts";
+import { serving } from "../../test/support/http.ts";
 import { fetchPdf } from "./reading.ts";
 
 const platform = usePlatform("conformance");
@@ -32,12 +31,10 @@ test.each([
   ["more than 32 MiB", Buffer.alloc(32 * 1024 * 1024 + 1, "%PDF-"), "never"],
   ["what is no PDF", Buffer.from("<html>"), "failed"],
 ])("%s is no file", async (_what, body, sort) => {
-  const server = createServer((_request, response) => {
+  const { url, close } = await serving((_request, response) => {
     response.setHeader("content-type", "application/pdf").end(body);
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  const client = clientFor({ url: `http://127.0.0.1:${port}/v1` });
+  onTestFinished(close);
+  const client = clientFor({ url: `${url}/v1` });
   await expect(fetchPdf(client, "getInvoicePdf", NOWHERE, NOW)).rejects.toMatchObject({ sort });
 });

@@ -42,7 +42,7 @@ export async function openCentralSite(
       FUELBRIDGE_BC_CLIENT: CLIENT,
       BOOKS_URL: books.url,
     },
-    close: () => Promise.resolve(close()),
+    close,
   });
   if (backup === undefined) stock(books, folder);
   else books.restore(backup);

@@ -25,7 +25,7 @@ export const example: Counterpart = {
       change: () => CONFIGURATION,
       secrets: { token: TOKEN },
       env: { LEDGER_URL: ledger.url },
-      close: () => Promise.resolve(close()),
+      close,
     });
     return { ...site, side: sideOf(ledger), backup: () => ledger.backup() };
   },

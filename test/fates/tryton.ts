@@ -1,8 +1,8 @@
 /** Tryton in the table of fates: a real server, what its people can do there, and a connection to it that breaks. */
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { platformIdIn } from "../../src/ledger/entries.ts";
 import { openBooksSite } from "../support/books-site.ts";
+import { serving } from "../support/http.ts";
 import { type Books, useTryton } from "../support/tryton.ts";
 import { testedSeries } from "../support/tryton-releases.ts";
 import { clerkAt } from "../tryton/clerk.ts";
@@ -112,20 +112,16 @@ async function breakingLine(to: string, cuts: Cut[]) {
     if (when === undefined) answer.end(text);
     else answer.write(text.slice(0, text.length / 2), () => answer.destroy());
   };
-  const between = createServer((asked, answer) => {
-    void asked.toArray().then((parts) => {
-      const call = Buffer.concat(parts).toString();
-      return carry(asked.url ?? "", call, asked.headers.authorization ?? "", answer).catch(() =>
-        answer.destroy(),
-      );
-    });
+  const between = await serving(async (asked, answer) => {
+    const call = Buffer.concat(await asked.toArray()).toString();
+    return carry(asked.url ?? "", call, asked.headers.authorization ?? "", answer).catch(() =>
+      answer.destroy(),
+    );
   });
-  await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve));
   return {
-    url: `http://127.0.0.1:${(between.address() as AddressInfo).port}`,
+    url: between.url,
     close: async (): Promise<void> => {
-      between.closeAllConnections();
-      await new Promise((resolve) => between.close(resolve));
+      await between.close();
       if (cuts.length > 0)
         throw new Error(`no call was cut: ${cuts.map(({ call }) => call.source).join(", ")}`);
     },

@@ -1,11 +1,9 @@
 /** The typed client against a sandbox, or against a server that answers as a test says. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, onTestFinished } from "vitest";
 import type { PlatformOptions } from "../../src/platform/client.ts";
 import { PlatformError } from "../../src/platform/answers.ts";
 import { openPlatformClient, type PlatformClient } from "../../src/platform/platform-client.ts";
+import { serving } from "../support/http.ts";
 import { clientOptions, usePlatform } from "./support.ts";
 
 interface Said {
@@ -31,19 +29,14 @@ export function useTypedClient(scenario: "empty" | "conformance") {
     answer: () => Said,
     options: Partial<PlatformOptions> = {},
   ): Promise<PlatformClient> {
-    const server = createServer((_request, response) => {
+    const { url, close } = await serving((_request, response) => {
       const { type = "application/json", body = "", end } = answer();
       response.writeHead(200, { "content-type": type, "x-request-id": "req-1" });
       if (end === false) response.write(body);
       else response.end(body);
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
     });
-    const { port } = server.address() as AddressInfo;
-    return open({ url: `http://127.0.0.1:${port}/v1/public`, ...options });
+    onTestFinished(close);
+    return open({ url: `${url}/v1/public`, ...options });
   }
 
   return { ...platform, open, against };

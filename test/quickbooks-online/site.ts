@@ -39,7 +39,7 @@ export async function openOnlineSite(
       FUELBRIDGE_QUICKBOOKS_CLIENT: CLIENT.clientId,
       BOOKS_URL: books.url,
     },
-    close: () => Promise.resolve(close()),
+    close,
   });
   if (backup === undefined) {
     signIn(folder);

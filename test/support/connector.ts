@@ -20,6 +20,9 @@ import { surroundingsIn } from "./surroundings.ts";
 
 export type Config = Record<string, unknown>;
 
+/** At once, or later. */
+type Soon<T> = T | Promise<T>;
+
 /** A receiver of the test's own with a configuration for it; nothing in it is shared with another ground. */
 export interface Ground {
   readonly folder: string;
@@ -30,9 +33,9 @@ export interface Ground {
   /** The same with a password that is wrong; `has none`: there is nothing that could be wrong. */
   readonly wrongCredentials: Config | "has none";
   /** Records for this source: three pages or more. */
-  fill(source: string): Promise<void>;
+  fill(source: string): Soon<void>;
   /** What the receiver has of this document, finished or not, one text each, without ids that differ from run to run. */
-  effects(sink: string, item: Item): Promise<readonly string[]>;
+  effects(sink: string, item: Item): Soon<readonly string[]>;
   /** Sends it, and cuts the sender off after the receiver's nth step; `over`: the send had fewer. */
   interrupt(
     sink: string,
@@ -40,15 +43,15 @@ export interface Ground {
     step: number,
   ): Promise<{ readonly over: boolean; readonly answer: Answer | null }>;
   /** Backs up what the receiver has; the function puts it back. Left out with the trait `restored`. */
-  readonly backup?: () => Promise<() => Promise<void>>;
+  readonly backup?: () => Soon<() => Soon<void>>;
   /** A person changes a field of a delivered document that cannot be corrected from here. With `changed`. */
-  readonly change?: (sink: string, item: Item) => Promise<void>;
+  readonly change?: (sink: string, item: Item) => Soon<void>;
   /** A code that every document of this sink uses is no longer there; the function puts it back. With `codes`. */
-  readonly vanish?: (sink: string) => Promise<() => Promise<void>>;
+  readonly vanish?: (sink: string) => Soon<() => Soon<void>>;
   /** Sets the receiver's clock ahead of ours by so many ms, or behind. With `clock`. */
-  readonly clock?: (aheadMs: number) => Promise<void>;
+  readonly clock?: (aheadMs: number) => Soon<void>;
   /** What the one invoice of the ground has to pay, and what its party has on account, in cents' digits. With `paying`. */
-  readonly money?: () => Promise<{ readonly open: string; readonly onAccount: string }>;
+  readonly money?: () => Soon<{ readonly open: string; readonly onAccount: string }>;
 }
 
 /** What receivers that keep documents have. */
@@ -159,6 +162,17 @@ export async function deliver(
   await sink.prepare?.(request, never);
   return sink.send({ ...request, firstSentAt: SENT }, signal);
 }
+
+/** {@link Ground.interrupt} of a receiver that counts `loses` down with each change, and loses the answer to the last of them. */
+export const losing =
+  (receiver: { loses: number }, opened: () => Endpoint): Ground["interrupt"] =>
+  async (sink, request, step) => {
+    receiver.loses = step;
+    const answer = await opened().sinks[sink]?.send(request, never);
+    const over = receiver.loses > 0;
+    receiver.loses = 0;
+    return { over, answer: answer ?? null };
+  };
 
 /** An engine's side of reading: pages are kept, batches remembered, the position stored as text. */
 export async function read(

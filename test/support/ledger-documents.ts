@@ -1,9 +1,15 @@
 /** Documents for books whose figures add up. */
+import type { Item } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
+import type {
+  InvoiceDocument,
+  OrderDocument,
+  PaymentDocument,
+} from "../../src/ledger/documents.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
 const TODAY = "2026-11-21";
+const PARTY = { code: "CUST-1", name: "Ranch Supply", companyId: "company-1" };
 
 /** One line and one tax: 18103.96 and 1830.12, together 19934.08. @param taxAccount where the tax is booked */
 export const invoiceOf = (
@@ -13,7 +19,7 @@ export const invoiceOf = (
 ): InvoiceDocument => ({
   id: `id-${number}`,
   number,
-  party: { code: "CUST-1", name: "Ranch Supply", companyId: "company-1" },
+  party: PARTY,
   type: "out",
   status: "open",
   invoiceDate: TODAY,
@@ -64,6 +70,33 @@ export const paymentOf = (
   description: "ACH 4711",
   ...more,
 });
+
+/** A sale of 8000.5 gallons at 2.4137, together 19310.81. */
+export const orderOf = (number: string, more: Partial<OrderDocument> = {}): OrderDocument => ({
+  id: `id-${number}`,
+  number,
+  party: PARTY,
+  type: "sale",
+  status: "confirmed",
+  date: TODAY,
+  description: "Gate 3",
+  lines: [
+    {
+      product: "ULSD-CLR",
+      quantity: d("8000.5"),
+      unit: "gal",
+      unitPrice: d("2.4137"),
+      description: "ULSD",
+    },
+  ],
+  ...more,
+});
+
+/** @param counterpart what its link calls it */
+export const itemOf = (
+  document: { readonly id: string; readonly number: string },
+  counterpart: string | null = null,
+): Item => ({ number: document.number, id: document.id, revision: "r1", document, counterpart });
 
 export const withProduct = <D extends { readonly lines: readonly object[] }>(
   document: D,

@@ -1,7 +1,7 @@
 /** Receivers of alerts: a web server and a mail server that keep what they are given. */
-import { createServer as createWeb } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { onTestFinished } from "vitest";
+import { serving } from "./http.ts";
 
 export interface Posted {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -11,17 +11,14 @@ export interface Posted {
 /** `answers`: what to answer next; 200 once they are used up. It ends with the test. */
 export async function webReceiver(answers: number[] = []) {
   const posts: Posted[] = [];
-  const server = createWeb((request, response) => {
-    let body = "";
-    request.setEncoding("utf8").on("data", (text: string) => (body += text));
-    request.on("end", () => {
-      const status = answers.shift() ?? 200;
-      if (status < 300) posts.push({ headers: request.headers, body });
-      response.writeHead(status).end("ok");
-    });
+  const { url, close } = await serving(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    const status = answers.shift() ?? 200;
+    if (status < 300) posts.push({ headers: request.headers, body });
+    response.writeHead(status).end("ok");
   });
-  const port = await listening(server);
-  return { url: `http://127.0.0.1:${port}/hook?sig=1`, posts };
+  onTestFinished(close);
+  return { url: `${url}/hook?sig=1`, posts };
 }
 
 /** Speaks as much SMTP (RFC 5321) as a client without TLS needs; it asks for a password. It ends with the test. */
