@@ -154,7 +154,7 @@ async function batches({ name, documents, opened }: Given): Promise<void> {
   isDone(await deliver(sink, [good]));
   expect(await refusalOf(sink, refused)).not.toBeNull();
   isDone(await deliver(sink, others));
-  const halves = await Promise.all(all.map((item) => ground.effects(name, item)));
+  const halves = await Promise.all(all.map(async (item) => ground.effects(name, item)));
   const fresh = await opened();
   const whole = isDone(await deliver(fresh.sink, all));
   expect(new Set(whole.ids).size).toBe(all.length);
@@ -162,7 +162,7 @@ async function batches({ name, documents, opened }: Given): Promise<void> {
     found: "exact",
     ids: whole.ids,
   });
-  const together = await Promise.all(all.map((item) => fresh.ground.effects(name, item)));
+  const together = await Promise.all(all.map(async (item) => fresh.ground.effects(name, item)));
   expect(together).toEqual(halves);
 }
 
@@ -170,7 +170,8 @@ async function cutOff({ name, documents, opened }: Given, kit: Kit): Promise<voi
   const all = [documents.good, ...needed(documents.others)];
   const undisturbed = await opened();
   isDone(await deliver(undisturbed.sink, all));
-  const effectsIn = (ground: Ground) => Promise.all(all.map((item) => ground.effects(name, item)));
+  const effectsIn = (ground: Ground) =>
+    Promise.all(all.map(async (item) => ground.effects(name, item)));
   const expected = await effectsIn(undisturbed.ground);
   for (const step of stepsOf(kit)) {
     const { ground, sink } = await opened();

@@ -32,7 +32,7 @@ interface Birth {
 }
 
 /** What an answer shows of each resource: its fields, in their order, are the record's. */
-const schemas = {
+export const schemas = {
   orders: Order,
   "order-notes": OrderNote,
   "delivery-tickets": DeliveryTicket,
@@ -44,7 +44,7 @@ const schemas = {
   locations: Location,
   allocations: Allocation,
   "supplier-terminals": SupplierTerminal,
-};
+} satisfies Record<string, z.ZodObject>;
 
 export type ResourceName = keyof typeof schemas;
 /** Companies are no resource: they come with the parties that are created. */

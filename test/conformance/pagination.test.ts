@@ -1,5 +1,7 @@
 /** Part 4, rule P1, and what readings say of lists. */
 import { describe, expect, it } from "vitest";
+import type { Operation } from "../../src/platform/contract/operation.ts";
+import { operations } from "../../src/platform/contract/operations.ts";
 import { price } from "./samples.ts";
 import { idsOf, instant, invalid, type Row, times, useSandbox } from "./support.ts";
 
@@ -106,6 +108,11 @@ describe.each(lists)("GET $path", (list) => {
 });
 
 describe("lists", () => {
+  it("are those that the contract has", () => {
+    const paged = Object.values<Operation>(operations).filter(({ pageSize }) => pageSize);
+    expect(lists.map(({ path }) => path)).toEqual(paged.map(({ path }) => path));
+  });
+
   it("reading: totalPages of nothing is 0", async () => {
     const { meta } = await sandbox.get("/orders");
     expect(meta).toMatchObject({ total: 0, totalPages: 0, hasMore: false });

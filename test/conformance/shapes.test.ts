@@ -1,7 +1,7 @@
 /** Part 2: every answer has every field of its resource, in the types of the contract. */
 import { describe, expect, it } from "vitest";
 import { parseExact } from "../../src/core/json.ts";
-import { listOf, successOf } from "../../src/platform/contract/operation.ts";
+import { listOf, type Operation, successOf } from "../../src/platform/contract/operation.ts";
 import { type OperationId, operations } from "../../src/platform/contract/operations.ts";
 import { z } from "zod";
 import {
@@ -48,17 +48,24 @@ const hasAll = (row: Row | undefined, resource: keyof typeof fields): void => {
 };
 
 describe("lists hold the fields of their resource", () => {
-  it.each<[string, OperationId, keyof typeof fields]>([
-    ["/orders", "listOrders", "Order"],
-    ["/delivery-tickets", "listDeliveryTickets", "DeliveryTicket"],
-    ["/invoices", "listInvoices", "Invoice"],
-    ["/payments", "listPayments", "Payment"],
-    ["/pricing/rack", "listRackPrices", "RackPrice"],
-    ["/connections", "listConnections", "Connection"],
-    ["/locations", "listLocations", "Location"],
-    ["/supplier-terminals", "listSupplierTerminals", "SupplierTerminal"],
-    ["/allocations", "listAllocations", "Allocation"],
-  ])("GET %s", async (path, operation, resource) => {
+  const resources: Readonly<Record<string, readonly [OperationId, keyof typeof fields]>> = {
+    "/orders": ["listOrders", "Order"],
+    "/delivery-tickets": ["listDeliveryTickets", "DeliveryTicket"],
+    "/invoices": ["listInvoices", "Invoice"],
+    "/payments": ["listPayments", "Payment"],
+    "/pricing/rack": ["listRackPrices", "RackPrice"],
+    "/connections": ["listConnections", "Connection"],
+    "/locations": ["listLocations", "Location"],
+    "/supplier-terminals": ["listSupplierTerminals", "SupplierTerminal"],
+    "/allocations": ["listAllocations", "Allocation"],
+  };
+  const isList = ({ path, success }: Operation) =>
+    /^(?:list|array)$/.test(success.kind) && !path.includes("{id}");
+  const lists = Object.values<Operation>(operations).filter(isList);
+
+  it.each(lists.map(({ path }) => path))("GET %s", async (path) => {
+    const [operation, resource] = resources[path] ?? [];
+    if (operation === undefined || resource === undefined) throw new Error(`name ${path} here`);
     const answer = await sandbox.get(path);
     fits(operation, answer);
     expect(answer.rows.length).toBeGreaterThan(0);

@@ -173,19 +173,7 @@ export function useSandbox(
 }
 
 /** What the control interface keeps records of. */
-export const resources = [
-  "orders",
-  "order-notes",
-  "delivery-tickets",
-  "invoices",
-  "payments",
-  "rack-prices",
-  "connections",
-  "freight-rates",
-  "locations",
-  "allocations",
-  "supplier-terminals",
-];
+export { resourceNames as resources } from "../../src/sandbox/kinds.ts";
 
 /** What an error answer must look like. */
 export const refused = (status: number, code: string) => ({

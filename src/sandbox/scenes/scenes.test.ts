@@ -2,42 +2,17 @@ import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { Decimal } from "../../core/decimal.ts";
 import { type Json, parseExact, stringifyExact } from "../../core/json.ts";
-import {
-  Invoice,
-  invoiceStatuses,
-  Payment,
-  paymentStatuses,
-} from "../../platform/contract/invoice.ts";
-import { Connection, FreightRate } from "../../platform/contract/network.ts";
-import { priceUnits, RackPrice } from "../../platform/contract/pricing.ts";
-import {
-  Allocation,
-  CompanyProfile,
-  Location,
-  SupplierTerminal,
-} from "../../platform/contract/place.ts";
-import { DeliveryTicket, ticketStatuses } from "../../platform/contract/delivery-ticket.ts";
-import { Order, OrderNote, orderStatuses } from "../../platform/contract/order.ts";
-import type { RawRecord, ResourceName } from "../kinds.ts";
+import { invoiceStatuses, paymentStatuses } from "../../platform/contract/invoice.ts";
+import { priceUnits } from "../../platform/contract/pricing.ts";
+import { CompanyProfile } from "../../platform/contract/place.ts";
+import { ticketStatuses } from "../../platform/contract/delivery-ticket.ts";
+import { orderStatuses } from "../../platform/contract/order.ts";
+import { type RawRecord, type ResourceName, resourceNames, schemas } from "../kinds.ts";
 import { companies, generate, isSceneName, type Scene, scene, type SceneName } from "./index.ts";
 
 const { supplier, customer, carrier, outsider, supplierTest } = companies;
 const now = new Date("2026-08-20T12:34:56.789Z");
 const names: SceneName[] = ["empty", "conformance", "demo"];
-const schemas = {
-  orders: Order,
-  "order-notes": OrderNote,
-  "delivery-tickets": DeliveryTicket,
-  invoices: Invoice,
-  payments: Payment,
-  "rack-prices": RackPrice,
-  connections: Connection,
-  "freight-rates": FreightRate,
-  locations: Location,
-  allocations: Allocation,
-  "supplier-terminals": SupplierTerminal,
-} satisfies Record<ResourceName, z.ZodObject>;
-const resources = Object.keys(schemas) as ResourceName[];
 const options = { companyId: supplier.id, payerCompanyId: customer.id, now };
 const sample = { ...options, orders: 500, deliveryTickets: 500, invoices: 500, rackPrices: 500 };
 
@@ -126,7 +101,7 @@ describe.each(names)("scene %s", (name) => {
 
   it("has whole records that the contract accepts", () => {
     for (const company of told.companies) expectWhole(CompanyProfile, company);
-    for (const resource of resources)
+    for (const resource of resourceNames)
       for (const record of told.records[resource]) expectWhole(schemas[resource], record);
   });
 
@@ -271,7 +246,7 @@ describe("generate", () => {
     made.filter((one) => one.resource === resource).map(({ record }) => record);
 
   it("makes as many as asked for", () => {
-    expect(resources.map((resource) => of(resource).length).filter(Boolean)).toEqual([
+    expect(resourceNames.map((resource) => of(resource).length).filter(Boolean)).toEqual([
       500, 500, 500, 500,
     ]);
     expect([...generate(options)]).toEqual([]);
