@@ -15,7 +15,6 @@ import {
   groupOwner,
   locationsOf,
 } from "./support/group.ts";
-import { exported } from "../src/demo/world.ts";
 import { startRedis } from "./support/redis.ts";
 import { killsAsked } from "./support/runs.ts";
 import { atWork, type Members, only, type Site } from "./support/site.ts";
@@ -116,21 +115,6 @@ test.each([
       );
 
     await reached(388);
-    if (isOver) {
-      // Every site's customers, from one of them: two that create the same one within a second would double it.
-      const [first = ""] = sites;
-      writeFileSync(
-        join(group.folderOf(first), "erp", "export", "customers.csv"),
-        exported("customers.csv"),
-      );
-      const areSent = async (): Promise<boolean> => {
-        const { flows } = await group.status(first);
-        return flows.some(
-          ({ name, received, pending }) => name === "customers" && received > 0 && pending === 0,
-        );
-      };
-      await expect.poll(areSent, { timeout: 240_000, interval: 1_000 }).toBe(true);
-    }
     for (let kill = 0; kill < kills; kill++) {
       await addOrder(site, kill);
       for (const at of isOver ? [2 * kill, 2 * kill + 1] : [])

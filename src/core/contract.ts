@@ -130,6 +130,11 @@ export interface Outgoing extends Frozen {
   /** When its first byte may have left, ISO 8601 UTC; null before the first send. */
   readonly firstSentAt: string | null;
   /**
+   * Every site under the API key has this document, and makes it under this key: the receiver carries out one of them. `taken`:
+   * it said that another site's is in other words. Left out: the key is of this site alone.
+   */
+  readonly ofEverySite?: "first" | "taken";
+  /**
    * The file that it attaches, fetched when it is asked for. Left out: it attaches none. It rejects with what the engine
    * alone interprets: a sink that calls it must have written nothing before, and must let the error pass.
    */
@@ -178,6 +183,11 @@ export interface Sink {
    * go one after the other, so that the second finds what the first made.
    */
   readonly names?: string;
+  /**
+   * A document without a counterpart makes something that must be there once: sites that share an API key, and each have the
+   * document, make it under one key. Left out: it makes nothing, or what may be there of each.
+   */
+  readonly makesOne?: true;
   /** What was taken from it cannot be looked for any more (a folder that an ERP empties). */
   readonly forgets?: boolean;
   /** How long a document waits for what settles it ({@link Item.settledSince}), ms. Left out: none ever does. */

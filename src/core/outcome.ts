@@ -50,6 +50,11 @@ export interface Answer {
    * it, with these words. Left out: what it said is known, or was no refusal.
    */
   readonly unlisted?: true;
+  /**
+   * With `nothing`: another site that shares the key has used it for the same document ({@link Outgoing.ofEverySite}). It is
+   * looked for before anything goes again.
+   */
+  readonly taken?: true;
   /** With `unknown`: a person must decide, at once or when reads find nothing. Left out: the policy says. */
   readonly person?: "now" | "unless-found";
 }

@@ -86,7 +86,7 @@ export function nextAction(request: RequestState, policy: Policy, now: Moment): 
         : readOnceSettled(request, policy, now);
     case "ready":
       if (keyTooOld(request, policy, now)) return { do: "renew" };
-      return policy.preflight && !request.preflighted
+      return (policy.preflight || request.taken) && !request.preflighted
         ? { do: "read", preflight: true }
         : { do: "send" };
     case "done":
@@ -195,15 +195,16 @@ function raisedBy(request: RequestState, answer: Answer): Raise[] {
 /** This send is taken back: it did nothing. `only`: no earlier one is unresolved. */
 function takenBack(
   request: RequestState,
-  { stop, waitMs }: Answer,
+  { stop, waitMs, taken: isTaken }: Answer,
   { only, at, chance }: { only: boolean; at: Moment; chance: number },
 ): RequestState {
   // Where a breaker waits, for a month perhaps, the request need not: a person may release it.
   const wait = stop === undefined ? (waitMs ?? WAIT_UNTOLD_MS) : WAIT_UNTOLD_MS;
   const told = later(at, Math.max(wait, 0) + Math.round(chance * 1_000));
   const sends = request.sends - 1;
+  const taken = isTaken ?? request.taken;
   // The earlier one is still to be settled.
-  if (!only) return { ...request, sends, notBefore: told };
+  if (!only) return { ...request, sends, notBefore: told, taken };
   // Being told to wait is not an attempt, and the key is as good as unused.
   const waited = stop !== undefined || waitMs !== undefined;
   const failures = waited ? request.failures : request.failures + 1;
@@ -214,6 +215,8 @@ function takenBack(
     unresolved: null,
     firstSentWallMs: sends === 0 ? null : request.firstSentWallMs,
     failures,
+    preflighted: request.preflighted && isTaken === undefined,
+    taken,
     notBefore: waited ? told : later(at, backOffMs(failures, chance)),
   };
 }
@@ -509,6 +512,8 @@ export interface RequestState {
   readonly timedOut: boolean;
   readonly negativeReads: number;
   readonly preflighted: boolean;
+  /** Another site has used this key for the same document, in other words. */
+  readonly taken: boolean;
   /** What settled it. */
   readonly evidence: "direct" | "replay" | "read" | "person" | null;
   /** Consecutive failures that were nobody's fault; sets the back-off. */
@@ -541,6 +546,7 @@ export const freshRequest: RequestState = {
   timedOut: false,
   negativeReads: 0,
   preflighted: false,
+  taken: false,
   evidence: null,
   failures: 0,
   refusal: false,

@@ -43,6 +43,7 @@ import { type Judged, type Ready, Round, tellWaiting } from "./lifecycle.ts";
 import { pull, type Trouble } from "./pull.ts";
 import type { Nightly } from "./reconcile/nightly.ts";
 import { dueAfterJump, dueFrom, intervalOf, nextDue, outOfStep, untilDue } from "./schedule.ts";
+import { isOfEverySite } from "./sites.ts";
 import { verify, verifyDue } from "./verify.ts";
 
 interface Lane {
@@ -576,12 +577,17 @@ function freezeAll(
       left += group.length;
       continue;
     }
-    const generation = store.requests.nextGeneration(sink.operation, number, revision);
+    const { operation } = sink;
+    const isShared = isOfEverySite(engine, flow, first.item, first.delivery.text);
+    const generation = isShared
+      ? store.requests.nextOfNumber(operation, mapping.kind, number)
+      : store.requests.nextGeneration(operation, number, revision);
     const whole = takenFrom(first.delivery.bisectGroup);
     const before = whole === null ? null : store.requests.get(whole);
     const machine =
       before === null ? { ...freshRequest, generation } : apart(before.machine, generation);
-    const key = keyOf(engine, { operation: sink.operation, number, revision, generation });
+    const identity = { operation, kind: mapping.kind, number, revision, generation };
+    const key = keyOf(engine, identity, isShared);
     const frozen = numbered(engine, sink, items, first.alone);
     const request = store.requests.add(
       {

@@ -5,10 +5,19 @@
 import type { Linked, Memory, Outgoing, Sink } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { idempotencyKey } from "../core/keys.ts";
+import { comparedNumber } from "../core/kinds.ts";
 import type { Fault } from "../core/record.ts";
 import { later, type Moment } from "../core/time.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
-import { advance, type Event, isFinal, nextAction, type Raise } from "../core/request.ts";
+import {
+  advance,
+  type Event,
+  isFinal,
+  nextAction,
+  type Raise,
+  type RequestState,
+} from "../core/request.ts";
+import { EVERY_SITE } from "../core/sites.ts";
 import { type BisectGroups, type Carried, type Link, otherId, ownId } from "../store/deliveries.ts";
 import type { Entry } from "../store/journal.ts";
 import type { StoredRequest } from "../store/requests.ts";
@@ -186,7 +195,7 @@ async function work(
         crew.comparing.firsts.push(first);
         return { steps, settled: false, wakeAt: null };
       }
-      const before = () => flow.sink.prepare?.(outgoing(request, carried), never);
+      const before = () => flow.sink.prepare?.(outgoing(engine, request, carried), never);
       if (!(await ready(engine, flow, before))) continue;
       request = await send(engine, flow, request, { ...crew, carried, scopes });
     } else request = await read(engine, flow, request, action.preflight, crew);
@@ -267,7 +276,7 @@ async function sent(
   const sending = await commits.together(() =>
     moved(engine, flow, request, { type: "send", at: engine.clock.now() }, detail),
   );
-  return { sending, answer: await flow.sink.send(outgoing(sending, carried), never) };
+  return { sending, answer: await flow.sink.send(outgoing(engine, sending, carried), never) };
 }
 
 async function read(
@@ -284,7 +293,7 @@ async function read(
     ? await commits.together(() => moved(engine, flow, request, begin, "before the first send"))
     : request;
   const memory = memoryOf(engine, flow, carried);
-  const finding = await flow.sink.find(outgoing(looking, carried), never, memory);
+  const finding = await flow.sink.find(outgoing(engine, looking, carried), never, memory);
   const shared = carried.length > 1;
   const event: Event = { type: "finding", at: clock.now(), finding, shared };
   return commits.together(() => {
@@ -309,7 +318,7 @@ export function recognised(engine: Engine, request: StoredRequest, record: unkno
   const unsettled = request.machine.state === "unknown" || request.machine.state === "manual";
   if (!unsettled || flow?.sink.recognise === undefined) return false;
   const carried = engine.store.requests.carried(request.request);
-  const ids = flow.sink.recognise(outgoing(request, carried), record);
+  const ids = flow.sink.recognise(outgoing(engine, request, carried), record);
   if (ids === null) return false;
   arrivedAfterAll(engine, flow, request, ids, "it came by in a poll");
   return true;
@@ -357,12 +366,11 @@ export function moved(
   parts?: Entry["parts"],
 ): StoredRequest {
   const { next, raise } = advance(request.machine, event, flow.sink.policy);
-  const { operation, number, revision } = request;
   const { generation } = next;
   const key =
     generation === request.machine.generation
       ? request.key
-      : keyOf(engine, { operation, number, revision, generation });
+      : keyOf(engine, { ...request, generation }, isOfEverySite(engine, request));
   const at = event.at.wallMs;
   const after = engine.store.requests.move(request, next, key, at);
   engine.store.journal.audit(at, {
@@ -372,16 +380,18 @@ export function moved(
     detail,
     parts,
   });
-  for (const one of raise) raised(engine, flow, request.request, one);
+  for (const one of raise) raised(engine, flow, request, one);
   return after;
 }
 
-function raised(engine: Engine, flow: Flow, request: number, raise: Raise): void {
+function raised(engine: Engine, flow: Flow, request: StoredRequest, raise: Raise): void {
   const endpoint = endpointOf(flow.to);
   if ("alarm" in raise)
     trip(engine, { breaker: raise.alarm, scope: endpoint, detail: raise.detail });
-  else if ("warning" in raise) takeReplay(engine, flow, request, raise);
-  else
+  else if ("warning" in raise) {
+    // What other sites send under this key is no second writer.
+    if (!isOfEverySite(engine, request)) takeReplay(engine, flow, request.request, raise);
+  } else
     trip(engine, {
       breaker: raise.breaker,
       scope: raise.breaker === "scope" ? flow.sink.operation : endpoint,
@@ -455,7 +465,7 @@ function takeApart(
   return after;
 }
 
-function outgoing(request: StoredRequest, carried: readonly Carried[]): Outgoing {
+function outgoing(engine: Engine, request: StoredRequest, carried: readonly Carried[]): Outgoing {
   const first = request.machine.firstSentWallMs;
   return {
     key: request.key,
@@ -463,6 +473,9 @@ function outgoing(request: StoredRequest, carried: readonly Carried[]): Outgoing
     body: request.body,
     items: carried.map(({ number, recordId, revision }) => ({ number, id: recordId, revision })),
     firstSentAt: first === null ? null : new Date(first).toISOString(),
+    ...(isOfEverySite(engine, request)
+      ? { ofEverySite: request.machine.taken ? "taken" : "first" }
+      : {}),
   };
 }
 
@@ -687,11 +700,25 @@ class SharedCommits {
   }
 }
 
-/** From business identity, never from chance or time: the same intent has the same key after any restart. */
+/**
+ * From business identity, never from chance or time: the same intent has the same key after any restart. `isShared`: every site
+ * makes this ({@link isOfEverySite}), each in words of its own: all of them under one key.
+ */
 export function keyOf(
-  engine: Engine,
-  identity: { operation: string; number: string; revision: string; generation: number },
+  { company, environment }: Engine,
+  { operation, kind, number, revision, generation }: KeyIdentity,
+  isShared: boolean,
 ): string {
-  const { company, environment } = engine;
-  return idempotencyKey({ company, environment, ...identity });
+  const whose = isShared
+    ? { company: EVERY_SITE, number: comparedNumber(kind, number), revision: "" }
+    : { company, number, revision };
+  return idempotencyKey({ environment, operation, generation, ...whose });
 }
+
+type KeyIdentity = Pick<StoredRequest, "operation" | "kind" | "number" | "revision"> &
+  Pick<RequestState, "generation">;
+
+/** Its key tells: rules may have changed since. */
+const isOfEverySite = (engine: Engine, request: StoredRequest): boolean =>
+  engine.sites !== undefined &&
+  request.key === keyOf(engine, { ...request, ...request.machine }, true);

@@ -2,7 +2,7 @@
  * Whose a record is, where several sites share the API key: each reads what all of them have there, and books its own alone
  * (core/sites.ts has the rules).
  */
-import type { Endpoint } from "../core/contract.ts";
+import type { Endpoint, Item } from "../core/contract.ts";
 import { type Holding, type Holdings, identityOf } from "../core/holdings.ts";
 import { type Json, parseExact } from "../core/json.ts";
 import { holdingKindOf, type Kind } from "../core/kinds.ts";
@@ -51,6 +51,17 @@ export function whoseIs(engine: Engine, flow: Flow, told: Json): Whose {
     if (first !== undefined) return { is: "waits", kind: first.mapping.kind, id };
   }
   return { is: "unknown", fault: noSite(factsText(facts)) };
+}
+
+/**
+ * Does every site make this, and must it be there once? None of them can tell whether another is about to send it, so all send it
+ * under one key, and the receiver carries out one of them (specification part 4, W2 to W4).
+ */
+export function isOfEverySite({ sites }: Engine, flow: Flow, item: Item, text: string): boolean {
+  if (sites === undefined || flow.sink.makesOne === undefined || item.counterpart !== null)
+    return false;
+  const facts = siteFacts(flow.mapping.kind, parseExact(text));
+  return sitesOf(sites.rules, facts).includes(EVERY_SITE);
 }
 
 const THEN =

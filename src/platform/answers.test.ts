@@ -37,6 +37,7 @@ describe("what each answer leads to", () => {
     "not-found": "rejected",
     "already-gone": "done",
     "key-conflict": "manual",
+    taken: "ready",
     "in-flight": "sending",
     "outcome-unknown": "unknown",
     conflict: "unknown",
@@ -58,6 +59,7 @@ describe("what each answer leads to", () => {
     unauthorised: "sending",
     forbidden: "sending",
     "not-found": "unknown",
+    taken: "sending",
     retired: "sending",
     unsupported: "unknown",
     "slow-down": "sending",
@@ -118,5 +120,5 @@ test("of each answer it is known whether the write took place", () => {
     "moved-maybe-done",
     "torn",
   ]);
-  expect(by.no).toHaveLength(25 - 4 - 10);
+  expect(by.no).toHaveLength(26 - 4 - 10);
 });

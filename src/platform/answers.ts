@@ -1,5 +1,5 @@
 /**
- * What the platform can answer, and what each answer proves: its 25 names, and the outcome that the request machine knows
+ * What the platform can answer, and what each answer proves: its 26 names, and the outcome that the request machine knows
  * (core/outcome.ts). How long the platform holds a key is in
  * specification part 4: 60 seconds after a failure (W5), a day after a timeout.
  */
@@ -32,6 +32,8 @@ export const answerRules = {
   "already-gone": { outcome: "done" },
   /** The key was used for other bytes. */
   "key-conflict": { outcome: "unknown", person: "now", stop: "split-brain" },
+  /** The same, and every site that has the document uses this key for it. */
+  taken: { outcome: "nothing", taken: true },
   /** An earlier send of the same key is being carried out. */
   "in-flight": { outcome: "unknown", probe: true, running: true },
   /** An earlier send of the same key failed, and the platform holds the key; `waitMs` says for how long. */

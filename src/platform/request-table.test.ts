@@ -61,6 +61,7 @@ const table: Readonly<Record<AnswerName, readonly [Cell, Cell]>> = {
     cell("manual", "nothing", 1, "split-brain"),
     cell("manual", "nothing", 2, "split-brain"),
   ],
+  taken: [cell("ready", "read", 0), cell("sending", "send", 1)],
   "in-flight": [cell("sending", "send", 1, "in-flight"), cell("sending", "send", 2)],
   "outcome-unknown": [cell("unknown", "wait", 1), cell("unknown", "wait", 2)],
   conflict: [cell("unknown", "wait", 1), cell("unknown", "wait", 2)],

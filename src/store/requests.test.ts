@@ -19,6 +19,7 @@ const sending = record<RequestState>({
   timedOut: boolean(),
   negativeReads: count,
   preflighted: boolean(),
+  taken: boolean(),
   evidence: option(constantFrom("direct", "replay", "read", "person")),
   failures: count,
   refusal: boolean(),

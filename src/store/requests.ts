@@ -64,6 +64,10 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
   const liveKind = row<[number: string, kind: Kind], Row>(
     `select ${ROW} from request where ${IS_NUMBERED} and kind = ?2 and live = 1`,
   );
+  const nextOfNumber = sure<[number: string, operation: string], number>(
+    `select coalesce(max(machine ->> '$.generation') + 1, 0) from request
+     where ${IS_NUMBERED} and operation = ?2`,
+  );
   const moving = (also: string) =>
     run<unknown[]>(
       `update request set state = ?, machine = ?, updated_ms = ?, ${SENT},
@@ -122,6 +126,10 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
       `select coalesce(max(machine ->> '$.generation') + 1, 0) from request
        where operation = ? and number = ? and revision = ?`,
     ),
+
+    /** The same of a number, as numbers of this kind are compared, whatever its content. */
+    nextOfNumber: (operation: string, kind: Kind, number: string): number =>
+      nextOfNumber(comparedNumber(kind, number), operation),
 
     /** @throws Error when another hand moved it meanwhile: exactly one row must change. */
     move(request: StoredRequest, next: RequestState, key: string, atMs: number): StoredRequest {

@@ -69,6 +69,7 @@ const isDraft = (data: unknown): boolean =>
 export const invoices: SinkPart = {
   uses: ["createInvoice", "listInvoices"],
   operation: "invoice.create",
+  makesOne: true,
   policy: money,
   write: ([item]) => ({
     target: targetOf("createInvoice"),
@@ -193,6 +194,7 @@ export const tickets: SinkPart = {
     "getDeliveryTicket",
   ],
   operation: "delivery-ticket.upsert",
+  makesOne: true,
   writes: "upsert",
   policy,
   write([item]) {
@@ -302,6 +304,7 @@ async function findNote(context: SinkContext, request: Outgoing): Promise<Findin
 export const parties = (kind: "customer" | "supplier"): SinkPart => ({
   uses: [kind === "customer" ? "createCustomer" : "createSupplier", "listConnections"],
   operation: `${kind}.create`,
+  makesOne: true,
   names: "party",
   policy: money,
   write: ([item]) => ({
@@ -330,7 +333,8 @@ async function findParty(
   const { party, number } = askedFor(request);
   const twins = number === null ? [] : (memory?.numbered(number) ?? []);
   const hasTwin = twins.some((one) => !one.isOwnKind && isSameFirm(party, one));
-  return hasTwin || request.firstSentAt !== null ? looked("all") : named;
+  const isThere = hasTwin || request.firstSentAt !== null || request.ofEverySite === "taken";
+  return isThere ? looked("all") : named;
 }
 
 const askedFor = ({ body, items }: Outgoing) => ({
@@ -557,6 +561,7 @@ export const rackPrices: SinkPart = {
 export const freightRates: SinkPart = {
   uses: ["createFreightRate", "updateFreightRate", "listFreightRates"],
   operation: "freight-rate.upsert",
+  makesOne: true,
   writes: "upsert",
   policy: masterData,
   write([item]) {
@@ -611,6 +616,7 @@ export const supplierTerminals: SinkPart = {
     "getSupplierTerminal",
   ],
   operation: "supplier-terminal.upsert",
+  makesOne: true,
   writes: "upsert",
   policy: masterData,
   write([item]) {

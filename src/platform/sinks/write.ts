@@ -285,6 +285,7 @@ export interface SinkPart {
   /** 1 when left out. */
   readonly itemsMax?: number;
   readonly names?: string;
+  readonly makesOne?: true;
   readonly policy: Policy;
   /** The platform gives what is written no id of its own ({@link Offer.anonymous}). */
   readonly anonymous?: true;
@@ -316,7 +317,7 @@ export function openSink(part: SinkPart, context: SinkContext): Sink {
     operation,
     writes,
     itemsMax,
-    ...defined({ names: part.names, recognise: part.recognise }),
+    ...defined({ names: part.names, makesOne: part.makesOne, recognise: part.recognise }),
     policy: settledIn(part.policy, context.settleMs),
     find(request, _signal, memory) {
       const isChange = request.target.startsWith("PUT ");
@@ -350,7 +351,7 @@ export function openSink(part: SinkPart, context: SinkContext): Sink {
       };
       const answer = answerOf(exchange, read, new Date(clock.now().wallMs), method);
       const told = isOpen && unfinished ? { ...answer, unfinished: unfinished.fault } : answer;
-      return outcomeOf(ownReplay(told, exchange, request));
+      return outcomeOf(amongSites(ownReplay(told, exchange, request), request));
     },
   };
 }
@@ -385,6 +386,22 @@ export function ownReplay(
     name: "key-conflict",
     detail: `${detail}, but it shows another record: ${what}`,
     ...defined({ requestId }),
+  };
+}
+
+/** Where another site writes the same under the same key, other bytes are its bytes: ours did nothing. */
+function amongSites(
+  { name, detail, ...answer }: PlatformAnswer,
+  request: Outgoing,
+): PlatformAnswer {
+  if (request.ofEverySite === undefined || name !== "key-conflict")
+    return { name, detail, ...answer };
+  // How long the key is held says nothing of when the other's shows.
+  const { waitMs: _, ...rest } = answer;
+  return {
+    name: "taken",
+    detail: `${detail}: another site has written it in other words`,
+    ...rest,
   };
 }
 
