@@ -1,7 +1,11 @@
 /** A hub and a site over HTTP: what is told of a feed, and what is not. */
 import { copyFileSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test } from "vitest";
 import { bill, type Bench, billMapping, engineOn } from "../../test/support/engine.ts";
+import { testClock } from "../../test/support/clock.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Change, Page } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
@@ -23,6 +27,9 @@ const rulesOf = (): SiteRules => ({
 const RULES = rulesOf();
 const TOKENS = { north: "the-token-of-north", south: "the-token-of-south" };
 const signal = new AbortController().signal;
+/** Collects what nothing holds any more. */
+setFlagsFromString("--expose-gc");
+const gc = runInNewContext("gc") as () => void;
 
 /** The platform, as a hub and a site ask it: each answer tells which it is. */
 function platform() {
@@ -279,4 +286,53 @@ test("a page of a list is asked for once for the comparisons of all sites, and a
   const { client: direct } = askingAt(hub.url, TOKENS.north);
   const list = { method: "GET", path: "/lists?page=/invoices/1", purpose: "audit" } as const;
   expect(await direct.exchange(list)).toMatchObject({ status: 404 });
+});
+
+test("a hub keeps no more than 64 MB of lists, and none for longer than ten minutes, asked for again or not", async () => {
+  const timers: { atMs: number; call: () => void }[] = [];
+  const clock = testClock();
+  const MB = 1024 * 1024;
+  const [asked, told]: [string[], WeakRef<{ text: string }>[]] = [[], []];
+  const exchange: Exchanger["exchange"] = async ({ path }) => {
+    asked.push(path);
+    const answer = {
+      kind: "answer",
+      status: 200,
+      headers: {},
+      text: "\u00e9".repeat(MB / 2),
+    } as const;
+    told.push(new WeakRef(answer));
+    return answer;
+  };
+  const lists = sharedLists({ exchange } as Exchanger, clock, (ms, call) =>
+    timers.push({ atMs: clock.now().monoMs + ms, call }),
+  );
+  const pass = (ms: number): void => {
+    clock.advance(ms);
+    for (const { atMs, call } of timers.splice(0))
+      if (atMs <= clock.now().monoMs) call();
+      else timers.push({ atMs, call });
+  };
+  const page = (at: number): string => `/invoices?pageSize=500&page=${at}`;
+  const read = async (from: number, to: number): Promise<void> => {
+    for (let at = from; at < to; at++) await lists(page(at));
+  };
+  /** Pages that are still in memory. */
+  const held = async (): Promise<number> => {
+    await setImmediate();
+    gc();
+    return told.filter((one) => one.deref() !== undefined).length;
+  };
+  // Of 100 pages of one MB each the newest 64 are kept.
+  await read(0, 100);
+  await read(36, 100);
+  expect(asked).toHaveLength(100);
+  expect(await held()).toBe(64);
+  await read(0, 1);
+  expect(asked).toHaveLength(101);
+  pass(599_000);
+  expect(await held()).toBe(64);
+  // Nobody asks again.
+  pass(1_000);
+  expect(await held()).toBe(0);
 });

@@ -137,8 +137,8 @@ function told(text: string): string {
 
 /** A difference is told when two comparisons a quarter of an hour apart show it: they see no page both. */
 const SHARED_MS = 10 * 60_000;
-/** Of up to 500 records each. */
-const PAGES_MAX = 300;
+/** Of all pages together. With more the oldest go, and are asked for again by a site that is far behind the others. */
+const SHARED_BYTES = 64 * 1024 * 1024;
 
 /** A page of a list that says the same to every site: no search for what one of them looks for. */
 const isShared = (path: string): boolean =>
@@ -156,25 +156,63 @@ export const withSharedLists = (hub: Asking, platform: Exchanger): Exchanger => 
 /** What the platform said. */
 type Told = Pick<Extract<Exchange, { kind: "answer" }>, "status" | "headers" | "text">;
 
-/** As a hub answers that: from the platform, or what it told in the last minutes. Null: it is no page of a list. */
-export function sharedLists(platform: Exchanger, clock: Clock) {
-  const kept = new Map<string, { readonly untilMs: number; readonly told: Promise<Told> }>();
+/** A timer may come a little before its time. */
+const EARLY_MS = 100;
+
+interface Shared {
+  readonly untilMs: number;
+  readonly told: Promise<Told>;
+  /** Null: not told yet. */
+  bytes: number | null;
+}
+
+const inTime = (ms: number, then: () => void): void => void setTimeout(then, ms).unref();
+
+/**
+ * As a hub answers that: from the platform, or what it told in the last minutes. Null: it is no page of a list. Nothing is kept
+ * for longer, asked for again or not. `after`: has something done after so many ms.
+ */
+export function sharedLists(platform: Exchanger, clock: Clock, after = inTime) {
+  const kept = new Map<string, Shared>();
+  let bytes = 0;
   async function ask(path: string): Promise<Told> {
     const exchange = await platform.exchange({ method: "GET", path, purpose: "audit" });
-    if (exchange.kind !== "answer" || exchange.status !== 200) kept.delete(path);
     if (exchange.kind === "answer") return exchange;
     const message = `the hub has no answer of the platform: ${exchange.detail}`;
     return { status: 503, headers: {}, text: JSON.stringify({ error: { message } }) };
   }
+  function forget(path: string, page: Shared): void {
+    if (kept.get(path) !== page) return;
+    kept.delete(path);
+    bytes -= page.bytes ?? 0;
+  }
+  /** It holds no page: whoever waits for the time to call it would keep that one from being collected. */
+  function forgetOld(): void {
+    const nowMs = clock.now().monoMs + EARLY_MS;
+    for (const [path, page] of kept) if (page.untilMs <= nowMs) forget(path, page);
+  }
+  function keep(path: string, page: Shared, { status, text }: Told): void {
+    if (status !== 200) return forget(path, page);
+    if (kept.get(path) !== page) return;
+    page.bytes = Buffer.byteLength(text);
+    bytes += page.bytes;
+    // The oldest stand first.
+    for (const [one, other] of kept)
+      if (bytes > SHARED_BYTES && other.bytes !== null) forget(one, other);
+  }
   return (path: string): Promise<Told> | null => {
     if (!isShared(path)) return null;
     const { monoMs } = clock.now();
-    // The oldest stand first.
-    for (const [known, { untilMs }] of kept)
-      if (untilMs <= monoMs || kept.size >= PAGES_MAX) kept.delete(known);
-    const known = kept.get(path) ?? { untilMs: monoMs + SHARED_MS, told: ask(path) };
-    kept.set(path, known);
-    known.told.catch(() => kept.delete(path));
-    return known.told;
+    const known = kept.get(path);
+    if (known !== undefined && known.untilMs > monoMs) return known.told;
+    if (known !== undefined) forget(path, known);
+    const page: Shared = { untilMs: monoMs + SHARED_MS, told: ask(path), bytes: null };
+    kept.set(path, page);
+    after(SHARED_MS, forgetOld);
+    page.told.then(
+      (told) => keep(path, page, told),
+      () => forget(path, page),
+    );
+    return page.told;
   };
 }
