@@ -245,6 +245,20 @@ test("every field of an import file is compared, but those that the README lists
     );
 });
 
+test("gallons are compared by their value, however the platform writes them", async () => {
+  const opened = openIn(tempFolder(), { sinks: { books: { ...IMPORT, per: "document" } } });
+  const metered = (gross: string, net: string) => {
+    const [one = line(null, null, null, "1")] = invoice().lines;
+    return expectedOf(
+      opened,
+      invoice({ lines: [{ ...one, grossGallons: d(gross), netGallons: d(net) }] }),
+    );
+  };
+  const plain = await metered("7314", "7311");
+  expect(compare("invoice", plain, await metered("7314.0", "7.311e3"))).toEqual([]);
+  expect(compare("invoice", plain, await metered("7314", "7311.1"))).not.toEqual([]);
+});
+
 test("a text that kept from running as a formula is told as it was", async () => {
   const opened = openIn(tempFolder(), { sinks: { books: { ...IMPORT, per: "document" } } });
   const { words } = await expectedOf(opened, invoice({ notes: "=1+1" }));
@@ -360,6 +374,42 @@ test("exports are told as of the newest file that was read", async () => {
   expect(await allOf(both, "invoice")).toEqual(await allOf(opened, "invoice"));
   const [price] = await allOf(opened, "price");
   expect(price?.facts.number).toBe(price?.id);
+});
+
+test("a list of what is paid says no lines: what a mapping takes stays the invoice, whichever came last", async () => {
+  const folder = tempFolder();
+  const head = "direction,invoice_number,status,payer_external_id,currency,invoice_date,subtotal";
+  const cells = "issuer,E-1,OUTSTANDING,C1,USD,2026-11-20,25.50";
+  await writeFile(
+    join(folder, "invoices.csv"),
+    `${head},tax_total,invoice_total,line_kind,product,description,gallons,unit,rate,amount,tax_type,base\r\n` +
+      `${cells},0,25.50,product,P1,Diesel,10,gal,2.55,25.50,,\r\n`,
+  );
+  await writeFile(
+    join(folder, "paid.csv"),
+    "invoice_number,state,payer_external_id,currency,invoice_date,subtotal,tax_total,invoice_total,open_amount,paid_at\r\n" +
+      "E-1,paid,C1,USD,2026-11-20,25.50,0,25.50,0.00,2026-11-27\r\n",
+  );
+  const invoices = {
+    layout: "books.invoices",
+    profile: "canonical/invoices",
+    pick: "invoices*.csv",
+  };
+  const paid = {
+    layout: "books.paidInvoices",
+    profile: "canonical/paid-invoices",
+    pick: "paid*.csv",
+  };
+  for (const [at, name] of ["invoices.csv", "paid.csv"].entries())
+    await utimes(join(folder, name), 1_790_000_000, 1_790_000_000 + at * 60);
+  for (const sources of [
+    { invoices, paid },
+    { paid, invoices },
+  ]) {
+    const [told] = await allOf(openIn(folder, { sources }), "invoice");
+    expect(told?.facts.state).toBe("paid");
+    expect(told?.change?.text).toContain('"lines":[{');
+  }
 });
 
 test("a source without an export is named with its files and what to do, and the others are told", async () => {

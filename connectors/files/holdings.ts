@@ -71,12 +71,14 @@ type Export = Awaited<ReturnType<typeof newestExport>>;
 async function newestExport(config: TableSource, site: Site) {
   const place = placeOf(config, site);
   const { kept } = site;
-  /** `at`: when the ERP wrote it, ISO 8601 UTC; `parts`: how many files it is made of. */
+  const tellsPaidOnly = config.layout === "books.paidInvoices";
+  /** `at`: when the ERP wrote it, ISO 8601 UTC; `tells`: of how many of the files that make up a document. */
   const told = async (one: KeptSet) => {
     const changes = await changesIn(one, config, site);
     if (changes === null) return null;
     const holdings = changes.map((change) => holdingOf(config.layout, change));
-    return { holdings, at: new Date(ageOf(one.set)).toISOString(), parts: one.set.parts.size };
+    const tells = tellsPaidOnly ? 0 : one.set.parts.size;
+    return { holdings, at: new Date(ageOf(one.set)).toISOString(), tells };
   };
   const known = kept?.newest(place) ?? null;
   const remembered = known === null ? null : await told(known);
@@ -365,7 +367,8 @@ type Row = Readonly<Record<string, unknown>>;
 /** Null: there is none, or no column. */
 function textIn(row: Row, field: string): string | null {
   const value = row[field];
-  if (value instanceof Decimal) return value.text;
+  // One value may be spelt in several ways: the platform's 7311 of today is its 7311.0 of tomorrow.
+  if (value instanceof Decimal) return value.plain();
   return typeof value === "string" && value !== "" ? value : null;
 }
 
@@ -484,14 +487,14 @@ async function textAt(drop: Drop, path: string, encoding: Encoding): Promise<str
 /**
  * An export that shows a document which we wrote (the same number and party) tells of that document: what it says
  * counts if it is the newer one of the two. Of two exports of one list the newer counts; what a mapping takes is of the
- * one with more parts, for invoices may be exported with their lines, and their heads again for what is paid.
+ * one that tells more, for invoices may be exported with their lines, and again without them for what is paid.
  */
 function joined(written: readonly Ours[], exports: readonly Export[]): Holding[] {
   const ours = new Map(written.map((one) => [keyOf(one.holding), one]));
   const holdings = new Map(written.map(({ holding }) => [identityOf(holding), holding]));
   const mapped = new Map(
     exports
-      .toSorted((one, other) => one.parts - other.parts)
+      .toSorted((one, other) => one.tells - other.tells)
       .flatMap((one) => one.holdings.map((holding) => [identityOf(holding), holding.change])),
   );
   for (const { holdings: exported, at } of exports.toSorted((a, b) => (a.at < b.at ? -1 : 1)))
