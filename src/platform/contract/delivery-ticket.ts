@@ -48,21 +48,37 @@ const ProductLineInput = p.object({
   api_gravity: p.numeric().optional(),
 });
 
-export const ticketFields = {
+/** None of them may be null where a ticket is made: the specification says so of no field (part 4, CreateDeliveryTicket). */
+const given = {
   ticketNumber: p.required(64).optional(),
-  orderId: p.id.nullish(),
-  supplierCompanyId: p.id.nullish(),
-  receiverCompanyId: p.id.nullish(),
+  orderId: p.id.optional(),
+  supplierCompanyId: p.id.optional(),
+  receiverCompanyId: p.id.optional(),
   status: z.enum(ticketStatuses).optional(),
-  bolNumber: p.optionalOrNull(64),
+  bolNumber: p.optional(64),
   bolNumbers: z.array(z.string()).optional(),
-  deliveryDate: p.timestamp.nullish(),
-  driverName: p.optionalOrNull(120),
-  carrierCompanyName: p.optionalOrNull(200),
-  loadingTerminalName: p.optionalOrNull(200),
-  destinationName: p.optionalOrNull(200),
-  productLines: z.array(ProductLineInput).max(50).nullish(),
+  deliveryDate: p.timestamp.optional(),
+  driverName: p.optional(120),
+  carrierCompanyName: p.optional(200),
+  loadingTerminalName: p.optional(200),
+  destinationName: p.optional(200),
+  productLines: z.array(ProductLineInput).max(50).optional(),
   deliveryNotes: p.optional(2000),
+};
+
+/** In a change null empties a field that may be empty: a reading, for nothing else is said that could. */
+export const ticketFields = {
+  ...given,
+  orderId: given.orderId.nullable(),
+  supplierCompanyId: given.supplierCompanyId.nullable(),
+  receiverCompanyId: given.receiverCompanyId.nullable(),
+  bolNumber: given.bolNumber.nullable(),
+  deliveryDate: given.deliveryDate.nullable(),
+  driverName: given.driverName.nullable(),
+  carrierCompanyName: given.carrierCompanyName.nullable(),
+  loadingTerminalName: given.loadingTerminalName.nullable(),
+  destinationName: given.destinationName.nullable(),
+  productLines: given.productLines.nullable(),
 };
 
 /** Partial (rule P3): no defaults. */
@@ -70,7 +86,7 @@ export const UpdateDeliveryTicket = p.object(ticketFields);
 
 /** A ticket number is generated when none is given. */
 export const CreateDeliveryTicket = p.object({
-  ...ticketFields,
+  ...given,
   status: z.enum(ticketStatuses).default("DRAFT"),
 });
 

@@ -125,9 +125,9 @@ function amountBreach(
 const InvoiceTaxLineInput = z.looseObject({
   taxType: p.required(100),
   amount: p.numeric({ min: 0 }),
-  authority: z.string().nullish(),
-  rate: p.numeric().nullish(),
-  gallons: gallons.nullish(),
+  authority: z.string().optional(),
+  rate: p.numeric().optional(),
+  gallons: gallons.optional(),
 });
 
 export const CreateInvoice = z.looseObject({

@@ -42,6 +42,13 @@ describe("a new ticket", () => {
     });
   });
 
+  test("leaves out what is empty: the contract names no field of a new ticket that may be null", async () => {
+    const empty = ticket(',"orderId":null,"driverName":null,"deliveryNotes":""');
+    const { body } = sink().freeze(items(empty));
+    expect(body).toBe(ticket(',"deliveryNotes":""'));
+    expect(await send(empty)).toMatchObject({ outcome: "done" });
+  });
+
   test.each([
     ["ticketNumber", '{"bolNumber":"1"}'],
     ["ticketNumber", ticket().replace("DT-000417", "")],

@@ -202,7 +202,7 @@ export const tickets: SinkPart = {
     if (document.ticketId === null)
       return {
         target: targetOf("createDeliveryTicket"),
-        body: accepted(TicketDocument, item?.document),
+        body: withoutNulls(accepted(TicketDocument, item?.document)),
       };
     const { ticketId, ...body } = accepted(ChangedTicket, document);
     return { target: targetOf("updateDeliveryTicket", ticketId), body };
@@ -220,6 +220,10 @@ export const tickets: SinkPart = {
     return isOurs ? [ticket.id] : null;
   },
 };
+
+/** A new ticket has nothing to empty, and a platform that reads its contract to the letter takes no null. */
+const withoutNulls = (body: object): object =>
+  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 
 export const ticketSignatures: SinkPart = {
   uses: ["signDeliveryTicket", "getDeliveryTicket"],
