@@ -54,6 +54,26 @@ describe("a document", () => {
     expect(posted(company)).toHaveLength(1);
   });
 
+  test("that a person released is a draft until it is posted, though Business Central calls it open", async () => {
+    const company = await openCompany();
+    const { id } = enterInvoice(company, { isReleased: true });
+    const textOf = async () => (await told(company, "invoices"))[0]?.text;
+    expect(await textOf()).toBeUndefined();
+    company.edit("salesInvoices", id, { isReleased: false });
+    expect(await textOf()).toContain('"state":"posted"');
+    // One of ours is posted, though it is called open before.
+    const release = () => {
+      const [, own] = company.rows("salesInvoices");
+      company.edit("salesInvoices", own?.id ?? "", { status: "Open", isReleased: true });
+    };
+    company.before = { path: POST, act: release };
+    company.says = { path: POST, status: 503, code: "busy" };
+    expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "unknown" });
+    expect(await found(company, "invoices", first)).not.toMatchObject({ found: "done" });
+    expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "done" });
+    expect(posted(company)).toMatchObject([{ id }, { isReleased: false }]);
+  });
+
   test("whose draft a clerk deleted in between is made again, once", async () => {
     const company = await openCompany();
     const act = () => company.delete("salesInvoices", company.rows("salesInvoices")[0]?.id ?? "");
@@ -644,14 +664,19 @@ describe("a vendor's credit memo that people made", () => {
     return held?.facts.money?.open?.fixed(2);
   };
 
-  test("takes its amount off what is open of the bill, and a memo that is cancelled or a draft takes nothing", async () => {
+  test("takes its amount off what is open of the bill, and a memo that is cancelled or not posted takes nothing", async () => {
     const company = await openCompany();
     await sent(company, "bills", itemOf(billDocument("R-1")));
     expect(await openOf(company)).toBe("19934.08");
     const { id } = memo(company, "934.08");
     expect(await openOf(company)).toBe("19000.00");
-    for (const status of ["Draft", "Canceled"]) {
-      company.edit("purchaseCreditMemos", id, { status });
+    const states = [
+      { status: "Draft" },
+      { status: "Canceled" },
+      { isReleased: true, status: "Open" },
+    ];
+    for (const state of states) {
+      company.edit("purchaseCreditMemos", id, state);
       expect(await openOf(company)).toBe("19934.08");
     }
   });

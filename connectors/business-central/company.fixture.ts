@@ -5,7 +5,9 @@
  *
  * Where the documentation says less than a server must know: a deep insert is one transaction; posting keeps a document's id
  * and lines, and gives it a number of another series; a posting of a journal writes two general ledger entries for each
- * line, with its document number and description; an invoice with items posts the shipment or receipt of its goods (settings
+ * line, with its document number and description, and a posting of a document entries with its number; a sales invoice or a
+ * credit memo that a person released is Open before it is posted (Sales Invoice Aggregator, InsertOrModifyFromSalesHeader; Graph
+ * Mgt - Sal. Cr. Memo Buf., SetStatusOptionFromSalesHeader); an invoice with items posts the shipment or receipt of its goods (settings
  * Shipment on Invoice and Receipt on Invoice), and comment lines are copied to it; a credit memo that names an invoice settles
  * it; the second posting is refused; the right to make a record is looked at before its key and its parts, as the source of
  * Microsoft's API pages has it (a customer under the number of another one is inserted all the same, and fails there).
@@ -368,7 +370,7 @@ export class Company {
       return refuse("BadRequest_InvalidToken", "The If-Match header is missing.");
     if (match !== "*" && match !== etagOf(row))
       return refuse("Request_EntityChanged", "Another user has already changed the record.", 409);
-    if (isDocuments(set) && row["status"] !== "Draft")
+    if (isDocuments(set) && isPosted(row))
       return refuse("Application_DialogException", "A posted document cannot be changed.");
     if (path.startsWith("DELETE")) {
       this.delete(set, row.id);
@@ -393,9 +395,10 @@ export class Company {
   ): object {
     const asked = /odata\.maxpagesize=(\d+)/.exec(String(headers["prefer"] ?? ""))?.[1];
     const most = Math.min(this.pageMost, Number(asked ?? Infinity));
-    const rows = this.rows(set).filter(
-      (row) => journalId === undefined || row["journalId"] === journalId,
-    );
+    const rows = [
+      ...this.rows(set),
+      ...(set === "generalLedgerEntries" ? this.#booked() : []),
+    ].filter((row) => journalId === undefined || row["journalId"] === journalId);
     const all = query.select(rows) as Row[];
     const next = query.skip + most;
     return {
@@ -499,7 +502,7 @@ export class Company {
   /** The posted one that a payment is applied to. */
   #invoiceOf(set: string, { appliesToInvoiceId: id }: Values): Row {
     const invoices = set === "customerPayments" ? "salesInvoices" : "purchaseInvoices";
-    const row = this.rows(invoices).find((one) => one.id === id && one["status"] !== "Draft");
+    const row = this.rows(invoices).find((one) => one.id === id && isPosted(one));
     return (
       row ??
       refuse(
@@ -604,8 +607,20 @@ export class Company {
     }
   }
 
+  /** An entry of each posted document: what its posting has made in the general ledger. */
+  #booked = (): Row[] =>
+    ["salesInvoices", "salesCreditMemos", "purchaseCreditMemos"].flatMap((set) =>
+      this.rows(set)
+        .filter((row) => isPosted(row))
+        .map(({ id, version, number: documentNumber }) => {
+          const documentType = set.endsWith("Memos") ? "Credit_x0020_Memo" : "Invoice";
+          const told = { id, version, documentNumber, documentType };
+          return Object.assign(emptyOf("generalLedgerEntries"), told);
+        }),
+    );
+
   #post(set: Documents, row: Row): void {
-    if (row["status"] !== "Draft") no("The action can be applied to a draft invoice only.");
+    if (isPosted(row)) no("The action can be applied to a draft invoice only.");
     this.#open(row["postingDate"]);
     const has = ({ lineType, dimensionSetLines = [] }: Values): boolean =>
       lineType === "Comment" || (dimensionSetLines as Values[]).length > 0;
@@ -617,7 +632,7 @@ export class Company {
     const isTwice = this.rows(set).some(
       (one) =>
         one.id !== row.id &&
-        one["status"] !== "Draft" &&
+        isPosted(one) &&
         one["vendorInvoiceNumber"] === number &&
         one["vendorNumber"] === row["vendorNumber"],
     );
@@ -625,6 +640,7 @@ export class Company {
       no(`Purchase Invoice ${String(number)} already exists for this vendor.`);
     Object.assign(row, {
       status: "Open",
+      isReleased: false,
       number: this.#next(`P${DOCUMENTS[set][1]}`),
       remainingAmount: row["totalAmountIncludingTax"],
     });
@@ -731,6 +747,9 @@ const MOVED = {
   salesShipments: "salesShipmentLines",
   purchaseReceipts: "purchaseReceiptLines",
 } as const;
+
+/** `isReleased`: of one that is Open and not posted. */
+const isPosted = (row: Row): boolean => row["status"] !== "Draft" && row["isReleased"] !== true;
 
 const no = (message: string) => refuse("Application_DialogException", message);
 

@@ -133,16 +133,42 @@ const Memo = Head.extend({
   totalAmountIncludingTax: decimal,
 });
 /** Of those that settle nothing, or nothing any more. */
-const UNSETTLING = ["Draft", "In Review", "Canceled"];
+const UNSETTLING = ["Draft", "In Review", "Released", "Canceled"];
+
+const ENTRIES = "generalLedgerEntries";
+const Posting = z.object({ documentNumber: z.string(), documentType: named });
+
+/**
+ * "Open" is what is posted, and what a person has released and not posted (of bills alone it is the former): only what is posted
+ * has entries of its number in the general ledger. What has none is called `Released` here, and is a draft.
+ */
+async function unlessReleased<Row extends Pick<z.infer<typeof Memo>, "number" | "status">>(
+  wire: Wire,
+  type: "Invoice" | "Credit Memo",
+  rows: readonly Row[],
+  signal: AbortSignal,
+): Promise<Row[]> {
+  const open = rows.filter(({ status }) => status === "Open").map(({ number }) => number);
+  const entries = await wire.either(ENTRIES, equals("documentNumber", open), Posting, signal);
+  const posted = new Set(
+    entries.flatMap(({ documentType, documentNumber }) =>
+      documentType === type ? [documentNumber] : [],
+    ),
+  );
+  return rows.map((row) =>
+    row.status === "Open" && !posted.has(row.number) ? { ...row, status: "Released" } : row,
+  );
+}
 
 /** Rows with their payments and credit memos. */
 async function settled(
   wire: Wire,
   { unseenPayments }: Pick<BusinessCentralConfig, "unseenPayments">,
   side: LedgerSide,
-  rows: readonly Row[],
+  told: readonly Row[],
   signal: AbortSignal,
 ): Promise<DocumentRow[]> {
+  const rows = side === "sale" ? await unlessReleased(wire, "Invoice", told, signal) : told;
   const partly = rows.filter(
     ({ status, remainingAmount, money }) =>
       status === "Paid" ||
@@ -159,7 +185,8 @@ async function settled(
       ours.map((mark) => externalNumber(mark)),
     ),
   ];
-  const memos = await wire.set(SIDES[side].memos, { row: Memo }).search(named, signal);
+  const found = await wire.set(SIDES[side].memos, { row: Memo }).search(named, signal);
+  const memos = await unlessReleased(wire, "Credit Memo", found, signal);
   const settling = memos.filter(({ status }) => !UNSETTLING.includes(status));
   return rows.map((row) => {
     const isPartly = partly.includes(row);
@@ -576,8 +603,6 @@ function paymentRow(
   return { ...paymentIn(description), side, number, date, amount, description, status, line };
 }
 type PaymentRow = ReturnType<typeof paymentRow>;
-
-const ENTRIES = "generalLedgerEntries";
 
 /** Ours that are posted: each debits one account; one that was reversed has done so and undone it. */
 async function entriesOf(wire: Wire, conditions: readonly string[], signal: AbortSignal) {
