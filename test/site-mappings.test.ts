@@ -2,7 +2,15 @@
  * A site's own mappings: a folder outside the repository with one extended and one new mapping, their cases, and a flow
  * with each, as the program that people start, against the sandbox.
  */
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -13,6 +21,7 @@ import { Decimal } from "../src/core/decimal.ts";
 import { IN_STEP } from "./support/in-step.ts";
 import { isLongRun, numbers } from "./support/runs.ts";
 import { layOut, type Members, openSite, type Site } from "./support/site.ts";
+import { commandHere } from "./support/site-command.ts";
 import { fuelbridge } from "./support/site-program.ts";
 
 const INVOICES = `import { Decimal, extend, z } from "fuelbridge/mapping";
@@ -150,10 +159,10 @@ const numbersIn = (sink: string, column: string): string[] =>
   [...new Set(rowsIn(sink).map((row) => row[column] ?? ""))].toSorted();
 
 test("check covers a site's mappings, and their cases hold", async () => {
-  const checked = await site.command("check");
+  const checked = await site.here("check");
   expect(checked).toMatchObject({ code: 0, err: "" });
   expect(checked.out).toContain("site/customer-invoices");
-  expect(await site.command("map", "--cases")).toMatchObject({
+  expect(await site.here("map", "--cases")).toMatchObject({
     code: 0,
     out: "5 cases: all hold.\n",
   });
@@ -184,7 +193,7 @@ test("flows with an extended and a new mapping run to the end, and nothing else 
       .map(({ id }) => id as string)
       .toSorted(),
   );
-  const { flows } = await site.askProgram<{ flows: { delivered: number; quarantined: number }[] }>(
+  const { flows } = await site.ask<{ flows: { delivered: number; quarantined: number }[] }>(
     "status",
   );
   expect(flows.map(({ delivered }) => delivered)).toEqual([
@@ -206,7 +215,7 @@ interface Mapped {
 
 test("map shows of a stored record what was set from what, what nothing reads, and what stays empty", async () => {
   const [number = ""] = numbersIn("invoices", "number");
-  const { records } = await site.askProgram<Mapped>("map", "invoices-issued", number);
+  const { records } = await site.askCommand<Mapped>("map", "invoices-issued", number);
   expect(records).toMatchObject([{ number, outcome: { is: "document" } }]);
   const { fields = [], empty, unread } = records[0] ?? {};
   const from = (path: string) => fields.find((field) => field.path === path);
@@ -223,29 +232,26 @@ test("map shows of a stored record what was set from what, what nothing reads, a
   });
 });
 
+interface Compared {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly differing: readonly { number: string; verdict: string; fields: Members[] }[];
+}
+
 test("before a changed mapping is put to work, map shows what it would send otherwise", async () => {
-  const last = () =>
-    site.askProgram<{
-      counts: Readonly<Record<string, number>>;
-      differing: { number: string; verdict: string; fields: Members[] }[];
-    }>("map", "invoices-issued", "--last", "40");
+  const last = ["map", "invoices-issued", "--last", "40"];
   const sent = numbersIn("invoices", "number").length;
-  const before = await last();
+  const before = await site.askCommand<Compared>(...last);
   expect(before.differing).toEqual([]);
   const { same = 0 } = before.counts;
   expect(same).toBeGreaterThan(5);
-  try {
-    put("invoices.ts", INVOICES.replace("FRAME-2026", "FRAME-2027").replace(">= 0 ||", "> 0 ||"));
-    const { counts, differing } = await last();
-    expect(counts).toMatchObject({ changed: same });
-    expect(differing).toHaveLength(same);
-    expect(differing[0]).toMatchObject({
-      verdict: "changed",
-      fields: [{ before: "FRAME-2026", now: "FRAME-2027" }],
-    });
-  } finally {
-    put("invoices.ts", INVOICES);
-  }
+  const text = INVOICES.replace("FRAME-2026", "FRAME-2027").replace(">= 0 ||", "> 0 ||");
+  const { counts, differing } = await askWith<Compared>(text, ...last);
+  expect(counts).toMatchObject({ changed: same });
+  expect(differing).toHaveLength(same);
+  expect(differing[0]).toMatchObject({
+    verdict: "changed",
+    fields: [{ before: "FRAME-2026", now: "FRAME-2027" }],
+  });
   expect(numbersIn("invoices", "number")).toHaveLength(sent);
 });
 
@@ -289,29 +295,25 @@ test("a mistake in a site's module is told with its file and line, exit code 3, 
 test("a mistake that shows only with a record quarantines it, with the line and what to do", async () => {
   const [number = ""] = numbersIn("invoices", "number");
   const refused = async (change: string) => {
-    put("invoices.ts", INVOICES.replace(/only: .*,/, change));
-    const { records } = await site.askProgram<Mapped>("map", "invoices-issued", number);
+    const text = INVOICES.replace(/only: .*,/, change);
+    const { records } = await askWith<Mapped>(text, "map", "invoices-issued", number);
     return records[0]?.outcome;
   };
   const at = (line: number) => `invoices.ts:${line}: `;
-  try {
-    for (const [change, message] of [
-      ["only: (record) => record.buyer.name,", `${at(8)}TypeError: `],
-      ["number: () => 7,", `${at(5)}number returned 7, and must return a text`],
-      ["only: () => { throw null; },", `${at(5)}Error: it threw null, which is no Error`],
-      ["document: async ({ document }) => document,", `${at(5)}document returned a promise`],
-    ] as const)
-      expect(await refused(change), change).toMatchObject({
-        is: "refused",
-        fault: {
-          code: "mapping-failed",
-          message: expect.stringContaining(message),
-          next: expect.stringMatching(/^(?:Correct|Leave out async).* then retry\.$/),
-        },
-      });
-  } finally {
-    put("invoices.ts", INVOICES);
-  }
+  for (const [change, message] of [
+    ["only: (record) => record.buyer.name,", `${at(8)}TypeError: `],
+    ["number: () => 7,", `${at(5)}number returned 7, and must return a text`],
+    ["only: () => { throw null; },", `${at(5)}Error: it threw null, which is no Error`],
+    ["document: async ({ document }) => document,", `${at(5)}document returned a promise`],
+  ] as const)
+    expect(await refused(change), change).toMatchObject({
+      is: "refused",
+      fault: {
+        code: "mapping-failed",
+        message: expect.stringContaining(message),
+        next: expect.stringMatching(/^(?:Correct|Leave out async).* then retry\.$/),
+      },
+    });
 });
 
 test.runIf(isLongRun)(
@@ -319,7 +321,8 @@ test.runIf(isLongRun)(
   numbers,
   async () => {
     expect(await site.command("map", "--types")).toMatchObject({ code: 0 });
-    put("typo.ts", INVOICES.replace("contractNumber", "contractNumbr"));
+    const typo = INVOICES.replace("contractNumber", "contractNumbr");
+    writeFileSync(join(own, "typo.ts"), typo);
     const faults = typesOf()
       .split("\n")
       .filter((line) => line.includes(": error "));
@@ -329,7 +332,20 @@ test.runIf(isLongRun)(
   },
 );
 
-const put = (name: string, text: string): void => writeFileSync(join(own, name), text);
+/** What a command tells once the extended mapping is `text`: in a folder of its own, for a process loads a module once. */
+async function askWith<Data>(text: string, ...args: string[]): Promise<Data> {
+  const changed = mkdtempSync(join(folder, "changed mappings "));
+  cpSync(own, changed, { recursive: true });
+  writeFileSync(join(changed, "invoices.ts"), text);
+  const config = join(site.folder, "config", `${basename(changed)}.yaml`);
+  writeFileSync(
+    config,
+    readFileSync(site.config, "utf8").replace(JSON.stringify(own), JSON.stringify(changed)),
+  );
+  const env = { FUELBRIDGE_PLATFORM_URL: site.world.url };
+  const { out } = await commandHere([...args, "--config", config, "--json"], env);
+  return (JSON.parse(out) as { data: Data }).data;
+}
 
 const typesOf = (): string =>
   spawnSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", own], {
