@@ -78,7 +78,7 @@ const EACH = 3;
 describe("the doctor's requests are in the month's budget, and it says so", LOADED, () => {
   test("without a daemon the store counts them", async () => {
     const site = await quietSite();
-    const { code, out } = await site.command("doctor");
+    const { code, out } = await site.here("doctor");
     expect(code).toBe(exitCodes.ok);
     expect(out).toMatch(
       new RegExp(

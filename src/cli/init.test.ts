@@ -302,7 +302,7 @@ test(
     expect(out + err).not.toContain(KEY);
 
     writeFileSync(join(directory, "crossref/items.csv"), "product,item\nULSD,1\n");
-    const second = await fuelbridge("init", ...flags);
+    const second = await commandHere(["init", ...flags]);
     expect(second).toMatchObject({ code: exitCodes.configuration, out: "" });
     expect(second.err).toContain(`    ${join(directory, "crossref/items.csv")} (1 row)`);
     expect(second.err).toContain(`    ${config}`);
@@ -325,7 +325,8 @@ test(
 
 test("without a terminal and with a flag missing, init says which", async () => {
   const folder = mkdtempSync(join(tmpdir(), "fuelbridge-init-"));
-  const { code, err } = await fuelbridge("init", "--directory", folder, "--erp", "tryton", "--yes");
+  const words = ["init", "--directory", folder, "--erp", "tryton", "--yes"];
+  const { code, err } = await commandHere(words);
   expect(code).toBe(exitCodes.configuration);
   for (const flag of [
     "--company <label>",
