@@ -5,7 +5,7 @@ import { numbers, runs } from "./support/runs.ts";
 import { atWork, only, type Site } from "./support/site.ts";
 
 /** Of ten minutes each: a day in the long run. */
-const ROUNDS = runs(8, 144);
+const ROUNDS = runs(3, 144);
 /** What every member does when it is due, the hub first. */
 const round = (group: Group): Promise<void> => group.once("hub", ...GROUP_SITES);
 
