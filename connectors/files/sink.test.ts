@@ -1,12 +1,33 @@
-import { chmod, chown, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { answerTo, unavailable } from "./folder/port.ts";
-import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
+import type { Item, Notebook, Outgoing, Sink } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { readDelivered } from "../../src/demo/totals.ts";
-import { d, invoice, item, openIn, request, rowsOf } from "../../test/files/sink.ts";
+import {
+  config,
+  d,
+  invoice,
+  item,
+  openIn,
+  request,
+  rowsOf,
+  sinkOf,
+} from "../../test/files/sink.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
+import { localDrop } from "./folder/local.ts";
 
 const signal = new AbortController().signal;
 const SENT = "2026-03-02T09:00:00.000Z";
@@ -91,6 +112,7 @@ test.each([
   [".", "<the connector's folder>.staging"],
 ])("files for %s are staged in %s", async (target, expected) => {
   const inside = join(folder, "exchange");
+  await mkdir(inside, { recursive: true });
   const sink = openIn(inside, { folder: target });
   await sink.check();
   const staging = expected.startsWith("<") ? `${inside}.staging` : join(inside, expected);
@@ -171,6 +193,40 @@ describe("a disk that fails", () => {
       });
     },
   );
+
+  test("a share that is not mounted gets no folders in its place, after a restart neither, and what to do is said", async () => {
+    const kept = new Map<string, string>();
+    const notebook: Notebook = {
+      get: (name) => kept.get(name) ?? null,
+      set: (name, text) => void (text === null ? kept.delete(name) : kept.set(name, text)),
+    };
+    const share = join(folder, "share");
+    const site = surroundingsIn(share, { now: () => new Date(SENT), notebook });
+    const started = () => sinkOf(config(), { ...site, drop: localDrop(share) });
+    await expect(started().check()).rejects.toMatchObject({
+      message: expect.stringContaining(`the folder ${share} cannot be used`),
+      next: expect.stringMatching(/mount the share/),
+    });
+    await mkdir(share);
+    const sink = started();
+    await sink.check();
+    await rename(share, join(folder, "elsewhere"));
+    // What a mount point is without its share.
+    await mkdir(share);
+    const outgoing = request(sink, [item(invoice())]);
+    await expect(started().prepare?.(outgoing, signal)).rejects.toMatchObject({
+      message: expect.stringMatching(/invoices\.staging is gone, which was there on 2026-03-02/),
+      next: expect.stringMatching(/^Mount the share that it is on\. Only if .* is a new folder, /),
+    });
+    expect(await readdir(share)).toEqual([]);
+    await rm(share, { recursive: true });
+    await rename(join(folder, "elsewhere"), share);
+    await started().check();
+    // A person says that it is a new one.
+    await rm(join(share, "import"), { recursive: true });
+    await mkdir(join(share, "import/invoices.staging"), { recursive: true });
+    await started().check();
+  });
 
   test("a link in the staging folder is not written through", async () => {
     const sink = open();

@@ -14,9 +14,10 @@ import {
   troubleOf,
   unavailable,
 } from "./folder/port.ts";
-import type { Site } from "./pickup.ts";
+import { checkRoot, type Site } from "./pickup.ts";
 import type { Outgoing, Sink } from "../../src/core/contract.ts";
 import { defined } from "../../src/core/defined.ts";
+import { SourceUnavailable } from "../../src/core/errors.ts";
 import { done, type Finding, keyless, nothingDone, unknown } from "../../src/core/outcome.ts";
 import { bytesOf, type DocumentWriter } from "../../src/formats/format.ts";
 import { manifestText } from "../../src/formats/manifest.ts";
@@ -73,20 +74,32 @@ async function markedSince(drop: Drop, staging: string): Promise<string | null> 
 }
 
 /**
- * What makes the folders, and says why it cannot; on this machine they are being made when it returns.
- * A folder that was there and is gone is not made anew: the share that it is on may be missing.
+ * What makes the folders, and says why it cannot; on this machine they are being made when it returns. The connector's own
+ * folder is never made, and one of a sink that was there and is gone is not made anew, after a restart neither: the share that
+ * it is on may be missing, and what is written in its place would be delivered where nobody looks.
  */
 function makingFolders({ target, staging }: Folders, site: Site): () => Promise<void> {
-  const { drop } = site;
+  const { drop, notebook } = site;
+  const used = `files were sent to ${target} since`;
   let isMade = false;
   let making: Promise<void> | null = null;
+  const expectShare = async (): Promise<void> => {
+    await checkRoot(drop);
+    const since = notebook?.get(used) ?? null;
+    if (since !== null && (await drop.look(staging)) === null)
+      throw new SourceUnavailable(`${staging} is gone, which was there on ${since.slice(0, 10)}`, {
+        next: `Mount the share that it is on. Only if ${target} is a new folder, from which the ERP has taken all that it got: create ${staging}.`,
+      });
+  };
   const make = async (): Promise<void> => {
     try {
+      await expectShare();
       await drop.makeFolder(target);
       await drop.makeFolder(staging);
       const since = site.now().toISOString();
       if ((await markedSince(drop, staging)) === null)
         await drop.write(drop.path.join(staging, MARK), Buffer.from(since), "any");
+      if (notebook?.get(used) === null) notebook.set(used, since);
       isMade = true;
     } catch (error) {
       const [above, beside] = [target, staging].map((path) => drop.path.dirname(path));

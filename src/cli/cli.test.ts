@@ -366,7 +366,7 @@ const SIGNALS: [signal: NodeJS.Signals, code: number][] = [
 test.skipIf(process.platform === "win32").each(SIGNALS)(
   "run ends by %s with %i: stopping finishes the work in hand",
   async (signal, code) => {
-    const { config, state } = site(pauseAll);
+    const { config, state } = wholeSite(pauseAll);
     const { ended, out } = await running(config, async (stop) => {
       stop(signal);
     });
