@@ -209,11 +209,11 @@ describe("a disk that fails", () => {
     });
     await mkdir(share);
     const sink = started();
-    await sink.check();
+    const outgoing = request(sink, [item(invoice())]);
+    await sink.prepare?.(outgoing, signal);
     await rename(share, join(folder, "elsewhere"));
     // What a mount point is without its share.
     await mkdir(share);
-    const outgoing = request(sink, [item(invoice())]);
     await expect(started().prepare?.(outgoing, signal)).rejects.toMatchObject({
       message: expect.stringMatching(/invoices\.staging is gone, which was there on 2026-03-02/),
       next: expect.stringMatching(/^Mount the share that it is on\. Only if .* is a new folder, /),

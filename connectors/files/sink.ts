@@ -67,6 +67,9 @@ const AT_ONCE = 64;
 const MARK = ".since";
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
+/** What the notebook calls the instant since when files go to a folder. */
+const usedSince = (target: string): string => `files were sent to ${target} since`;
+
 /** ISO 8601 UTC; null: the folder has no mark. */
 async function markedSince(drop: Drop, staging: string): Promise<string | null> {
   const text = (await drop.read(drop.path.join(staging, MARK)))?.bytes?.toString("latin1") ?? "";
@@ -79,13 +82,12 @@ async function markedSince(drop: Drop, staging: string): Promise<string | null> 
  * it is on may be missing, and what is written in its place would be delivered where nobody looks.
  */
 function makingFolders({ target, staging }: Folders, site: Site): () => Promise<void> {
-  const { drop, notebook } = site;
-  const used = `files were sent to ${target} since`;
+  const { drop } = site;
+  const since = site.notebook?.get(usedSince(target)) ?? null;
   let isMade = false;
   let making: Promise<void> | null = null;
   const expectShare = async (): Promise<void> => {
     await checkRoot(drop);
-    const since = notebook?.get(used) ?? null;
     if (since !== null && (await drop.look(staging)) === null)
       throw new SourceUnavailable(`${staging} is gone, which was there on ${since.slice(0, 10)}`, {
         next: `Mount the share that it is on. Only if ${target} is a new folder, from which the ERP has taken all that it got: create ${staging}.`,
@@ -96,10 +98,9 @@ function makingFolders({ target, staging }: Folders, site: Site): () => Promise<
       await expectShare();
       await drop.makeFolder(target);
       await drop.makeFolder(staging);
-      const since = site.now().toISOString();
+      const now = site.now().toISOString();
       if ((await markedSince(drop, staging)) === null)
-        await drop.write(drop.path.join(staging, MARK), Buffer.from(since), "any");
-      if (notebook?.get(used) === null) notebook.set(used, since);
+        await drop.write(drop.path.join(staging, MARK), Buffer.from(now), "any");
       isMade = true;
     } catch (error) {
       const [above, beside] = [target, staging].map((path) => drop.path.dirname(path));
@@ -146,6 +147,13 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
   const { concerns, skips, inspect, sequence, acknowledged } = writer;
   const folders = foldersOf(config, (path) => drop.at(path));
   const ready = makingFolders(folders, site);
+  let isNoted = false;
+  const noteUse = (): void => {
+    if (isNoted) return;
+    const name = usedSince(folders.target);
+    if (site.notebook?.get(name) === null) site.notebook.set(name, site.now().toISOString());
+    isNoted = true;
+  };
   const idsOf = (request: Outgoing): readonly string[] =>
     writer.idsOf?.(request) ?? pathsOf(request);
   const placesOf = (request: Outgoing) => placesIn(config, site, writer, request);
@@ -177,6 +185,7 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
 
     async prepare(request) {
       await ready();
+      noteUse();
       const what = `cannot make the manifest of ${request.target}`;
       const { staging, files } = await orUnavailable(placesOf(request), what);
       const wasSent = request.firstSentAt !== null;
