@@ -425,6 +425,23 @@ describe("payments", () => {
     expect(company.rows("generalLedgerEntries")).toEqual([]);
   });
 
+  test("are not posted with a line that the API does not show, which stands in the journal before them", async () => {
+    const company = await openCompany();
+    const invoice = await booked(company, "invoices");
+    const [journal] = company.rows("customerPaymentJournals");
+    const hidden = { isHidden: true, amount: Decimal.of("-5"), appliesToInvoiceId: invoice };
+    const { id } = company.enter("customerPayments", { journalId: journal?.id, ...hidden });
+    const pay = itemOf(paymentDocument("pay-1", invoice));
+    expect(await sent(company, "payments", pay)).toMatchObject({
+      outcome: "refused",
+      fault: { code: "journal-shared", next: expect.stringContaining("until it is empty") },
+    });
+    expect(company.rows("generalLedgerEntries")).toEqual([]);
+    company.delete("customerPayments", id);
+    company.delete("customerPayments", company.rows("customerPayments")[0]?.id ?? "");
+    expect(await sent(company, "payments", pay)).toMatchObject({ outcome: "done" });
+  });
+
   test("in a journal that is not there stop, with the next step", async () => {
     const company = await openCompany();
     const invoice = await booked(company, "invoices");

@@ -9,7 +9,8 @@
  * credit memo that a person released is Open before it is posted (Sales Invoice Aggregator, InsertOrModifyFromSalesHeader; Graph
  * Mgt - Sal. Cr. Memo Buf., SetStatusOptionFromSalesHeader); an invoice with items posts the shipment or receipt of its goods (settings
  * Shipment on Invoice and Receipt on Invoice), and comment lines are copied to it; a credit memo that names an invoice settles
- * it; the second posting is refused; the right to make a record is looked at before its key and its parts, as the source of
+ * it; the second posting is refused; a line of a journal has the next number of its batch (GenJournalLine, GetNewLineNo), and of a
+ * customer's payments those alone are shown that are applied to an invoice (Graph Mgt - Customer Payments; `isHidden` are not); the right to make a record is looked at before its key and its parts, as the source of
  * Microsoft's API pages has it (a customer under the number of another one is inserted all the same, and fails there).
  */
 import { randomUUID } from "node:crypto";
@@ -395,10 +396,9 @@ export class Company {
   ): object {
     const asked = /odata\.maxpagesize=(\d+)/.exec(String(headers["prefer"] ?? ""))?.[1];
     const most = Math.min(this.pageMost, Number(asked ?? Infinity));
-    const rows = [
-      ...this.rows(set),
-      ...(set === "generalLedgerEntries" ? this.#booked() : []),
-    ].filter((row) => journalId === undefined || row["journalId"] === journalId);
+    const rows = [...this.rows(set), ...(set === "generalLedgerEntries" ? this.#booked() : [])]
+      .filter((row) => journalId === undefined || row["journalId"] === journalId)
+      .filter((row) => row["isHidden"] !== true);
     const all = query.select(rows) as Row[];
     const next = query.skip + most;
     return {
@@ -477,6 +477,11 @@ export class Company {
     return this.#insert(set, values);
   }
 
+  #nextLine(set: string, journalId: unknown): Decimal {
+    const own = this.rows(set).filter((row) => row["journalId"] === journalId);
+    return ((own.at(-1)?.["lineNumber"] ?? Decimal.zero) as Decimal).plus(Decimal.of("10000"));
+  }
+
   #created(set: Documents, values: Values): Row {
     const row = this.#insert(set, values);
     this.#addUp(set, row);
@@ -539,6 +544,7 @@ export class Company {
     const row = {
       ...emptyOf(set),
       ...(isDocuments(set) ? { number: this.#next(DOCUMENTS[set][1]), status: "Draft" } : {}),
+      ...(set.endsWith("Payments") ? { lineNumber: this.#nextLine(set, values["journalId"]) } : {}),
       ...values,
       id: this.#id(),
     } as Row;

@@ -579,7 +579,9 @@ const Payment = Head.extend({
   postingDate: day,
   ...members(z.string(), "documentNumber description"),
 });
-const Line = Payment.extend({ amount: decimal });
+const Line = Payment.extend({ amount: decimal, lineNumber: decimal });
+/** A line's number is that of the last one of its batch and these; of the first, these. */
+const STEP = Decimal.of("10000");
 const Entry = Payment.omit({ "@odata.etag": true }).extend({
   accountNumber: z.string(),
   ...members(decimal, "debitAmount creditAmount"),
@@ -595,7 +597,7 @@ function paymentRow(
     description,
   }: Omit<z.infer<typeof Payment>, "@odata.etag">,
   amount: Decimal,
-  line: z.infer<typeof Version> | null,
+  line: (z.infer<typeof Version> & { readonly at: Decimal }) | null,
 ) {
   const side: LedgerSide = number.startsWith(LETTERS.purchase) ? "purchase" : "sale";
   const status: EntryStatus =
@@ -678,8 +680,8 @@ export function payments(
   async function waiting(side: LedgerSide, signal: AbortSignal): Promise<PaymentRow[]> {
     const rows: PaymentRow[] = [];
     for await (const page of wire.pages(await setOf(side, signal), {}, Line, signal))
-      for (const { id, "@odata.etag": etag, amount, ...line } of page.rows)
-        rows.push(paymentRow({ id, ...line }, amount.abs(), { id, etag }));
+      for (const { id, "@odata.etag": etag, lineNumber: at, amount, ...line } of page.rows)
+        rows.push(paymentRow({ id, ...line }, amount.abs(), { id, etag, at }));
     return rows;
   }
 
@@ -721,8 +723,20 @@ export function payments(
         if (line === null) return;
         if (to === "retracted") return wire.remove(await setOf(side, signal), line, signal);
         // All of a batch is posted: whatever a person has put there would go with it.
-        const other = (await waiting(side, signal)).find(({ mark }) => mark === null);
-        if (other !== undefined) throw shared(other);
+        const lines = await waiting(side, signal);
+        const other = lines.find(({ mark }) => mark === null);
+        if (other !== undefined)
+          throw shared(
+            `${other.number} ${other.description}`.trim(),
+            "Post or move that line by hand",
+          );
+        // What pays no invoice is not shown. It stood there before ours, whose numbers follow its own; so do they where one of ours is gone.
+        const most = STEP.times(Decimal.of(String(lines.length)));
+        if (lines.some((one) => one.line !== null && one.line.at.compare(most) > 0))
+          throw shared(
+            "one that the API does not show, before ours",
+            "Post or move the lines of the batch by hand until it is empty",
+          );
         return wire.act("journals", await journal(side, signal), POST, signal);
       },
     },
@@ -744,10 +758,9 @@ export function payments(
   };
 }
 
-const shared = ({ number, description }: PaymentRow): Refused =>
+const shared = (line: string, next: string): Refused =>
   new Refused({
     code: "journal-shared",
-    message:
-      `the payment journal of ${BOOKS} has a line of somebody else: ${number} ${description}`.trim(),
-    next: "Post or move that line by hand, and leave the batch to fuelbridge alone; then retry.",
+    message: `the payment journal of ${BOOKS} has a line of somebody else: ${line}`,
+    next: `${next}, and leave the batch to fuelbridge alone; then retry.`,
   });
