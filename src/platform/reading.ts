@@ -120,6 +120,10 @@ function cut(
   return { records, members, found, ...meta, serverTime };
 }
 
+/** The specification does not say what a cursor is: it says of the others of `meta` that they are integers (part 1). */
+const cursorOf = (told: unknown): string | null =>
+  typeof told === "string" || Number.isSafeInteger(told) ? String(told) : null;
+
 function metaOf(rest = ""): Pick<ListPage, "hasMore" | "nextCursor" | "total"> | null {
   try {
     const { meta } = JSON.parse(rest) as { meta: Record<string, unknown> };
@@ -127,7 +131,7 @@ function metaOf(rest = ""): Pick<ListPage, "hasMore" | "nextCursor" | "total"> |
     if (typeof hasMore !== "boolean") return null;
     return {
       hasMore,
-      nextCursor: hasMore && typeof nextCursor === "string" ? nextCursor : null,
+      nextCursor: hasMore ? cursorOf(nextCursor) : null,
       total: Number.isSafeInteger(total) && Number(total) >= 0 ? Number(total) : null,
     };
   } catch {

@@ -127,6 +127,21 @@ describe("what is no list page is not taken for one", () => {
     expect(position).toEqual(marked);
   });
 
+  test("a cursor that is an integer is followed; one whose digits would be lost is none", async () => {
+    const [a, b] = [record("a"), record("b")];
+    const { pages, trouble } = await walked(
+      answers(
+        page([a], { hasMore: true, nextCursor: 1_764_000_000_123 }),
+        page([b], { hasMore: false }),
+      ),
+    );
+    expect(trouble).toBeNull();
+    expect(idsIn(pages)).toEqual(["a", "b"]);
+    const more = '"meta":{"hasMore":true,"nextCursor":12345678901234567890}';
+    const lost = await walked(answers(`{"success":true,"data":[${a}],${more}}`), marked);
+    expect(lost.trouble?.message).toContain("gives no cursor");
+  });
+
   test("a cursor at the end is not followed", async () => {
     const { pages, trouble } = await walked(
       answers(page([record("a")], { hasMore: false, nextCursor: "c9" })),
