@@ -1,5 +1,6 @@
 /** A reconciliation over HTTP against the sandbox, and books of which a test may change anything. */
 import { describe, expect, test } from "vitest";
+import { paymentsReceived } from "../mappings/invoices.ts";
 import { Decimal } from "../src/core/decimal.ts";
 import type { Holding, HoldingKind, Holdings } from "../src/core/holdings.ts";
 import type { Flow } from "../src/engine/engine.ts";
@@ -235,6 +236,54 @@ test.each(["2020-01-31", "2027-01-31"])(
     expect(searches).toHaveLength(far > (day ?? "") ? 1 : 0);
   },
 );
+
+test("a payment of some day counts with what paid the same invoice on other days, however the books call that invoice", async () => {
+  const { bench, books, flows } = office;
+  bench.flow({
+    name: "payments-received",
+    mapping: paymentsReceived,
+    from: "platform.paymentsReceived",
+    to: "erp.payments",
+    side: "platform",
+    source: (flows[0] as Flow).source,
+    sink: books.sinks.invoices,
+  });
+  const invoice = [...books.held.values()].find(({ facts }) => facts.number === "INV-6") as Holding;
+  const enter = (id: string, day: string, amount: string, document: string) =>
+    books.held.set(id, {
+      kind: "payment",
+      id,
+      version: null,
+      mark: null,
+      change: null,
+      facts: {
+        state: "paid",
+        ...(document === "INV-6" ? { party: invoice.facts.party ?? null } : {}),
+        days: { date: day },
+        money: { amount: Decimal.of(amount) },
+        words: { side: "sale", document },
+      },
+    });
+  const told = async (flow: string | null = null) =>
+    (await office.ask({ flow, period: { from: "2026-10-20", to: "2026-10-20" } })).cases
+      .filter(({ kind }) => kind === "payment")
+      .map(({ key, bucket, cause }) => [key, bucket, cause?.message]);
+  const paid = "the platform takes no payments; invoice INV-6 is paid on both sides";
+  for (const document of ["INV-6", invoice.id]) {
+    enter("last", "2026-10-20", "50.00", document);
+    enter("first", "2026-09-30", "64.25", document);
+    for (const flow of [null, "payments-received"])
+      expect(await told(flow)).toEqual([
+        ["books:first", "out of scope", paid],
+        ["books:last", "out of scope", paid],
+      ]);
+    enter("first", "2026-09-30", "64.24", document);
+    expect(await told()).toMatchObject([
+      ["books:first", "only here", expect.any(String)],
+      ["books:last", "only here", expect.any(String)],
+    ]);
+  }
+});
 
 test("an endpoint that cannot be asked is never equal", async () => {
   const blind = { ...office.audit, endpoints: new Map([...office.audit.endpoints].slice(0, 1)) };

@@ -371,6 +371,8 @@ export function documents<K extends "invoice" | "bill">(
     read: ({ id, mark, reference, number: called, isCredited, payments, ...row }) => ({
       id,
       called,
+      // What the numbers of its payments say of it.
+      aliases: [invoiceNumber(side, id)],
       mark,
       number: reference,
       party: row.party,
@@ -558,7 +560,7 @@ export function orders(wire: Wire, config: BusinessCentralConfig): GoodsTable<"o
 
 /* Document numbers: 20 capitals and digits, `R` or `P`, eleven of the invoice, eight of the payment. */
 
-const [INVOICE, PAYMENT] = [11, 8];
+const [LETTER, INVOICE, PAYMENT] = [1, 11, 8];
 const LETTERS = { sale: "R", purchase: "P" } as const;
 
 /** Base 36 of a hash: 57 bits in eleven characters, 41 in eight. */
@@ -602,7 +604,18 @@ function paymentRow(
   const side: LedgerSide = number.startsWith(LETTERS.purchase) ? "purchase" : "sale";
   const status: EntryStatus =
     line === null ? (amount.sign === 0 ? "cancelled" : "posted") : "draft";
-  return { ...paymentIn(description), side, number, date, amount, description, status, line };
+  const document = number.slice(0, LETTER + INVOICE);
+  return {
+    ...paymentIn(description),
+    side,
+    number,
+    date,
+    amount,
+    document,
+    description,
+    status,
+    line,
+  };
 }
 type PaymentRow = ReturnType<typeof paymentRow>;
 
@@ -621,6 +634,10 @@ async function entriesOf(wire: Wire, conditions: readonly string[], signal: Abor
     .filter(({ mark }) => mark !== null);
 }
 
+const begins = (number: string): string => `startswith(documentNumber,${quoted(number)})`;
+/** {@link invoiceNumber} */
+const PAID = /^[RP][0-9A-Z]{11}$/;
+
 /** Our payments of these documents, by what links call these. */
 async function paymentsOn(
   wire: Wire,
@@ -628,8 +645,8 @@ async function paymentsOn(
   invoices: readonly string[],
   signal: AbortSignal,
 ): Promise<(invoice: string) => PaymentOn[]> {
-  const begins = (id: string) => `startswith(documentNumber,${quoted(invoiceNumber(side, id))})`;
-  const rows = await entriesOf(wire, invoices.map(begins), signal);
+  const named = invoices.map((id) => begins(invoiceNumber(side, id)));
+  const rows = await entriesOf(wire, named, signal);
   return (invoice) =>
     rows
       .filter(({ status }) => status === "posted")
@@ -689,7 +706,7 @@ export function payments(
     can: { ...PAYMENTS.can, has: ["draft", "posted", "cancelled"] },
     records: {
       /** By the payment alone: the invoice that it paid may have been booked anew. */
-      async search({ ids = [], desired = [] }, { signal }) {
+      async search({ ids = [], numbers = [], desired = [] }, { signal }) {
         const marks = new Set<string | null>(desired.map(({ mark }) => mark));
         const ends = desired.map(
           ({ mark }) => `endswith(documentNumber,${quoted(hashOf(mark, PAYMENT))})`,
@@ -697,7 +714,8 @@ export function payments(
         const sides = new Set(desired.map(({ document }) => sideOf(document)));
         const lines = await Promise.all([...sides].map((side) => waiting(side, signal)));
         const own = [...lines.flat(), ...(await entriesOf(wire, ends, signal))];
-        const named = await entriesOf(wire, equals("documentNumber", ids), signal);
+        const pays = numbers.filter((one) => PAID.test(one)).map(begins);
+        const named = await entriesOf(wire, [...equals("documentNumber", ids), ...pays], signal);
         const found = [...own.filter(({ mark }) => marks.has(mark)), ...named];
         return [...new Map(found.map((row) => [row.number, row])).values()];
       },

@@ -228,11 +228,14 @@ function records<K extends StagedKind>(tables: Tables, kind: K): Records<K, Stag
   } = tables;
   const own = { ...tables, kind };
   return {
-    async search({ marks = [], ids = [], numbers = [], documents = [] }, { signal }) {
-      const named = [...new Set([...marks, ...ids])];
-      // A payment is found by what it pays.
-      const [by, others] =
-        kind === "payment" ? (["invoice_id", documents] as const) : (["number", numbers] as const);
+    async search({ marks = [], ids = [], numbers = [], documents = [], desired }, { signal }) {
+      // Payments call a document by its id, and are found by what they pay.
+      const isPayment = kind === "payment";
+      const called = isPayment || desired !== undefined ? [] : numbers;
+      const named = [...new Set([...marks, ...ids, ...called])];
+      const [by, others] = isPayment
+        ? (["invoice_id", [...documents, ...(desired === undefined ? numbers : [])]] as const)
+        : (["number", numbers] as const);
       return wire.transaction(signal, async (query) => {
         const found = new Map<string, StagedRow>();
         for (const [column, values] of [

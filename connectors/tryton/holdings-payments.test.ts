@@ -67,7 +67,7 @@ describe.skipIf(!trytonIsThere)("what Tryton holds besides invoices", () => {
         words: { side: "sale", document: invoice.number, reference: "ACH 4711", notes: null },
       },
       {
-        mark: null,
+        mark: lumped.id,
         days: { date: "2026-11-20" },
         money: { amount: d("20129.33") },
         words: {

@@ -39,7 +39,7 @@ const dayNames = ["date", "due", "paid", "effective"] as const;
 const moneyNames = ["untaxed", "tax", "total", "open", "amount", "price"] as const;
 /**
  * `side`: `sale` or `purchase`. `reference`: the other side's number for it, a payment's check or transfer. `order`: PO
- * and contract. `document`: of a payment, the invoice's number. `check`: of a payment, the number of its check or transfer,
+ * and contract. `document`: of a payment, what its side calls the invoice: by number, id or alias. `check`: of a payment, the number of its check or transfer,
  * where a field of its own has it. `name`, `address`: a party's. `notes`: text for people.
  */
 const wordNames = [
@@ -211,7 +211,7 @@ export interface Holdings {
   get(kind: HoldingKind, ids: readonly string[], signal: AbortSignal): Promise<readonly Holding[]>;
   /**
    * Records of any day by what they are called: a document with one of these numbers or references, a payment of a
-   * document with one of these numbers. More may be told. Left out where every list tells all there is.
+   * document that is called so. More may be told. Left out where every list tells all there is.
    * @throws SourceUnavailable
    */
   named?(

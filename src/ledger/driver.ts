@@ -49,13 +49,13 @@ import {
   type Identified,
   identify,
   isBelow,
-  isSettlement,
   kindOf,
   nameOf,
   type Next,
   payable,
   paymentsIn,
   plan,
+  platformIdOf,
   type Planning,
   posts,
   settlementMark,
@@ -688,7 +688,7 @@ const isOf = (kind: HoldingKind, { facts }: Entry): boolean =>
 function holdingOf(kind: HoldingKind, entry: Entry): Holding[] {
   const { id, mark, version, facts, status, aliases, change = null, untold } = entry;
   if (id === null) return [];
-  const own = mark !== null && isSettlement(mark) ? null : mark;
+  const own = mark === null ? null : platformIdOf(mark);
   const isDocument = kind === "invoice" || kind === "bill";
   const isOver = isDocument && status === "cancelled";
   return [

@@ -11,7 +11,7 @@ import type { Day, FactLine, Facts, FactTax } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
 import type { Fault } from "../core/record.ts";
 import type { InvoiceDocument, InvoiceRecord, PartyRecord, PriceRecord } from "./documents.ts";
-import { isSettlement, settlementMark as settledAs } from "./plan.ts";
+import { isSettlement, platformIdOf, settlementMark as settledAs } from "./plan.ts";
 import {
   type Call,
   type Capabilities,
@@ -427,7 +427,7 @@ export const paidMarkIn = (description: string | null): string | null =>
 
 /** What the description of a payment begins with, by what the driver calls it. */
 export const payingMark = (mark: string): string =>
-  isSettlement(mark) ? markOf(mark.slice(settledAs("").length)) : paymentMark(mark);
+  isSettlement(mark) ? markOf(platformIdOf(mark)) : paymentMark(mark);
 
 interface Note {
   /** The record that it is on, as the ERP calls it: `account.invoice,12`. */

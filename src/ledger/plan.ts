@@ -283,6 +283,9 @@ export const isBelow = (status: Entry["status"], other: Entry["status"]): boolea
 /** The mark of the payment that settles an invoice as one. */
 export const settlementMark = (invoice: string): string => `${SETTLEMENT}${invoice}`;
 export const isSettlement = (mark: string): boolean => mark.startsWith(SETTLEMENT);
+/** The platform's id that a mark is of: a settlement's is that of what it settles. */
+export const platformIdOf = (mark: string): string =>
+  isSettlement(mark) ? mark.slice(SETTLEMENT.length) : mark;
 const SETTLEMENT = "settlement:";
 
 const settlementsOf = (invoice: string, { payments }: Entry): readonly PaymentOn[] =>

@@ -48,6 +48,8 @@ export interface Case {
   readonly platform: readonly Holding[];
   readonly books: readonly Holding[];
   readonly by: Proof;
+  /** Of a payment, the {@link key} of what it pays; null: that was not read, or it is no payment. */
+  readonly pays: string | null;
   /** The party that each side names, in the books' words where they are known; null: it names none. */
   readonly parties: Readonly<Record<Side, string | null>>;
   /** Does the platform know that party? Books hold documents of others too, which are not compared. */
@@ -156,6 +158,12 @@ export const leading = (holdings: readonly Holding[]): Holding | undefined =>
 
 export const isOnBoth = ({ platform, books }: Pick<Case, Side>): boolean =>
   platform.length > 0 && books.length > 0;
+
+/** What is matched by records of another kind cannot be compared without them. */
+export const RESTS_ON: Readonly<Partial<Record<HoldingKind, HoldingKind>>> = {
+  payment: "invoice",
+  "bill-payment": "bill",
+};
 
 export const otherSide = (side: Side): Side => (side === "platform" ? "books" : "platform");
 

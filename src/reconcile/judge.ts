@@ -35,7 +35,6 @@ import {
   moneyKinds,
   numberOf,
   type Side,
-  sides,
   type StoredState,
   type Told,
 } from "./case.ts";
@@ -66,42 +65,26 @@ export function judgeAll(cases: readonly Case[], judging: Judging): Judged[] {
 
 /** A part that is paid in the books by a payment which the platform has taken back or moved is no usual part. */
 function withDoubtful(judged: readonly Judged[]): Judged[] {
-  const doubtful = new Map<string, Judged>();
+  const doubtful = new Map<string | null, Judged>();
   for (const payment of judged) {
-    const { kind, bucket, platform, lost } = payment;
-    if (kind !== "payment" || !isOpen(payment) || bucket === "waiting") continue;
-    if (platform.length === 0 && lost === null) continue;
-    for (const { facts } of payment.books)
-      if (facts.words?.document) doubtful.set(facts.words.document, payment);
+    const { pays, bucket, platform, books, lost } = payment;
+    if (pays === null || !isOpen(payment) || bucket === "waiting" || books.length === 0) continue;
+    if (platform.length > 0 || lost !== null) doubtful.set(pays, payment);
   }
   return judged.map((one) => {
-    const payment = one.cause?.code === "partly-paid" && doubtfulOf(one, doubtful);
+    const payment = one.cause?.code === "partly-paid" && doubtful.get(one.key);
     return payment ? { ...one, cause: doubtfulPart(numberOf(payment)) } : one;
   });
 }
 
-const doubtfulOf = ({ books }: Case, doubtful: ReadonlyMap<string, Judged>): Judged | undefined =>
-  doubtful.get(leading(books)?.facts.number ?? "");
-
 /** A document whose payments are still under way waits for them. */
 function withAwaited(judged: Judged[], judging: Judging): Judged[] {
-  const awaited = new Map<string, Judged>();
+  const awaited = new Map<string | null, Judged>();
   for (const payment of judged)
-    if (payment.bucket === "waiting")
-      for (const side of sides)
-        for (const { facts } of payment[side])
-          if (facts.words?.document)
-            awaited.set(`${side} ${payment.kind} ${facts.words.document}`, payment);
-  if (awaited.size === 0) return judged;
+    if (payment.bucket === "waiting" && payment.pays !== null) awaited.set(payment.pays, payment);
   return judged.map((one) => {
-    if (one.bucket !== "differs" || one.cause?.code !== "progress") return one;
-    const payments = paymentsOf(one);
-    const payment = sides
-      .flatMap((side) =>
-        one[side].map(({ facts }) => awaited.get(`${side} ${payments} ${facts.number}`)),
-      )
-      .find((found) => found !== undefined);
-    if (payment === undefined) return one;
+    const payment = awaited.get(one.key);
+    if (one.bucket !== "differs" || one.cause?.code !== "progress" || !payment) return one;
     const waits = { for: `payment ${numberOf(payment)}`, since: null };
     return judge(one, { ...judging, stored: () => ({ waits }) });
   });
@@ -114,22 +97,19 @@ function withAwaited(judged: Judged[], judging: Judging): Judged[] {
  */
 function settledIn(judged: readonly Judged[]): Map<Judged, string> {
   const settled = new Map<Judged, string>();
-  const paid = groupedPayments(judged);
-  if (paid.size === 0) return settled;
+  const paying = Map.groupBy(judged, ({ pays }) => pays);
   for (const document of judged) {
-    const [there, here] = [leading(document.platform), leading(document.books)];
+    const there = leading(document.platform);
     const total = there?.facts.money?.total;
     if (document.bucket !== "equal" || there?.facts.state !== "paid" || !total) continue;
-    const [shown, own] = [
-      paid.get(`platform ${paymentsOf(document)} ${there.facts.number}`) ?? [],
-      paid.get(`books ${paymentsOf(document)} ${here?.facts.number}`) ?? [],
-    ].map((payments) => payments.filter(({ parties }) => isPartyOf(document, parties)));
+    const payments = paying.get(document.key) ?? [];
+    const own = payments.filter(({ bucket, lost }) => bucket === "only here" && lost === null);
     const all = [
-      ...(shown ?? []).flatMap(({ platform }) => platform),
-      ...(own ?? []).flatMap(({ books }) => books),
+      ...payments.flatMap(({ platform }) => platform),
+      ...own.flatMap(({ books }) => books),
     ];
     if (!totalPaid(liveOf(all)).equals(total)) continue;
-    for (const payment of own ?? [])
+    for (const payment of own)
       settled.set(
         payment,
         `the platform takes no payments; ${document.kind} ${numberOf(document)} is paid on both sides`,
@@ -137,31 +117,6 @@ function settledIn(judged: readonly Judged[]): Map<Judged, string> {
   }
   return settled;
 }
-
-/** By document, each side in its own words: what the platform shows, and what only the books hold. */
-function groupedPayments(judged: readonly Judged[]): Map<string, Judged[]> {
-  const groups = new Map<string, Judged[]>();
-  for (const payment of judged) {
-    const { kind, platform, bucket } = payment;
-    if (kind !== "payment" && kind !== "bill-payment") continue;
-    const side = platform.length > 0 ? "platform" : "books";
-    if (side === "books" && (bucket !== "only here" || payment.lost !== null)) continue;
-    for (const { facts } of payment[side]) {
-      const document = facts.words?.document;
-      if (!document) continue;
-      const key = `${side} ${kind} ${document}`;
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, [payment]);
-      else group.push(payment);
-    }
-  }
-  return groups;
-}
-
-const paymentsOf = ({ kind }: Case): HoldingKind => (kind === "bill" ? "bill-payment" : "payment");
-
-const isPartyOf = ({ parties: of }: Case, parties: Case["parties"]): boolean =>
-  sides.every((side) => parties[side] === null || of[side] === null || parties[side] === of[side]);
 
 function judge(one: Case, { told: tell, stored: know, ignore, now }: Judging): Judged {
   const told = tell(one);
@@ -222,7 +177,10 @@ function booksOnly({ kind, books, parties, partyIsShared, isCopy }: Case): strin
   if (isCopy) return null;
   if (isGoodsHolding(kind))
     return `entered in the books: no flow brings a ${kind} of theirs to the platform`;
-  if (!partyIsShared) return `the platform does not know party ${parties.books ?? "none"}`;
+  // Books may name no party of a payment: what it pays does.
+  const isPayment = kind === "payment" || kind === "bill-payment";
+  if (!partyIsShared && (parties.books !== null || !isPayment))
+    return `the platform does not know party ${parties.books ?? "none"}`;
   return leading(books)?.facts.state === "draft" ? "a draft of the books" : null;
 }
 

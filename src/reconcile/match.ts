@@ -11,9 +11,7 @@ import {
   isGoodsHolding,
   partyRole,
   type Role,
-  roles,
 } from "../core/holdings.ts";
-import { foldedNumber } from "../core/keys.ts";
 import {
   both,
   type Case,
@@ -24,8 +22,25 @@ import {
   otherSide,
   type Proof,
   type Records,
+  RESTS_ON,
   type Side,
+  sides,
 } from "./case.ts";
+import {
+  type Alias,
+  comparedAs,
+  distinct,
+  type Group,
+  grouped,
+  isMatched,
+  join,
+  marked,
+  namedIn,
+  type Names,
+  namesOf,
+  type Node,
+  Table,
+} from "./nodes.ts";
 
 interface Matching {
   readonly records: Records;
@@ -232,7 +247,7 @@ function joinSame(nodes: readonly Node[], by: Proof = "number"): void {
 
 /** Joins payments without partner. Equal payments pair one to one: two with one reference are two. */
 function matchPayments(payments: Table, documents: Table, names: Names): void {
-  const documentOf = documentsOf(payments, documents, names);
+  const documentOf = documentsOf(payments, paidIn(documents, names), names);
   const keyOf = (node: Node): string | null => {
     const { words, days, money } = node.holding.facts;
     const document = documentOf(node);
@@ -274,12 +289,29 @@ const sumOf = (nodes: readonly Node[]): Decimal => totalPaid(nodes.map(({ holdin
 export const totalPaid = (holdings: readonly Holding[]): Decimal =>
   Decimal.sum(holdings.map(({ facts }) => facts.money?.amount ?? Decimal.zero));
 
+/** What a payment pays; null: it was not read. */
+type Paid = (node: Node) => Group | null;
+
+/** By the mark of a settlement, which is that of its invoice; else by what the payment's side calls it. */
+function paidIn(documents: Table, names: Names): Paid {
+  return (node) => {
+    const { side, holding } = node;
+    const [settled] = marked(documents, node);
+    if (settled !== undefined) return settled.group;
+    const name = holding.facts.words?.document ?? null;
+    if (name === null) return null;
+    const known = documents.find(side, name);
+    if (known !== undefined) return known.group;
+    const numbered = documents.byNumber[side].get(comparedAs(documents.kind, name)) ?? [];
+    const party = names.partyOf(node);
+    const ofParty = groupsOf(numbered.filter((one) => names.partyOf(one) === party));
+    const [group, another] = ofParty.length > 0 ? ofParty : groupsOf(numbered);
+    return another === undefined ? (group ?? null) : null;
+  };
+}
+
 /** The invoice of a payment as one text on both sides: its case where both were read, else party and number. */
-function documentsOf(
-  payments: Table,
-  documents: Table,
-  names: Names,
-): (node: Node) => string | null {
+function documentsOf(payments: Table, paid: Paid, names: Names): (node: Node) => string | null {
   const ids = new Map<Group, string>();
   const idOf = (group: Group): string => {
     const id = ids.get(group) ?? `case ${ids.size}`;
@@ -287,19 +319,10 @@ function documentsOf(
     return id;
   };
   return (node) => {
-    const { side, holding } = node;
-    const number = holding.facts.words?.document ?? null;
-    const party = names.partyOf(node);
-    // A settlement carries the mark of its invoice.
-    const settled = holding.mark === null ? undefined : marked(documents, node)[0];
-    if (settled !== undefined) return idOf(settled.group);
-    if (number === null) return null;
-    const numbered = documents.byNumber[side].get(comparedAs(documents.kind, number)) ?? [];
-    const groups = groupsOf(numbered);
-    const ofParty = groupsOf(numbered.filter((one) => names.partyOf(one) === party));
-    const [group, another] = ofParty.length > 0 ? ofParty : groups;
-    if (group !== undefined && another === undefined) return idOf(group);
-    return `${party ?? ""} ${number} ${payments.kind}`;
+    const group = paid(node);
+    if (group !== null) return idOf(group);
+    const number = node.holding.facts.words?.document ?? null;
+    return number === null ? null : `${names.partyOf(node) ?? ""} ${number} ${payments.kind}`;
   };
 }
 
@@ -315,35 +338,46 @@ function casesOf(tables: Tables, links: readonly Link[], names: Names): Case[] {
   return holdingKinds.flatMap((kind) => {
     const table = tables.get(kind) as Table;
     const groups = new Set(table.nodes.map(({ group }) => group));
-    return [...groups].map((group) => caseOf(group, table, tables, claims, suspects, names));
+    const paid = RESTS_ON[kind] && paidIn(tables.get(RESTS_ON[kind]) as Table, names);
+    return [...groups].map((group) => {
+      const pays = group.nodes.flatMap((node) => paid?.(node) ?? []).at(0) ?? null;
+      return caseOf(group, pays, table, tables, claims, suspects, names);
+    });
   });
+}
+
+const ofSide = ({ nodes }: Group, side: Side): Node[] => nodes.filter((node) => node.side === side);
+
+/** {@link Case.key} */
+function keyOfGroup(group: Group): string {
+  const side = ofSide(group, "platform").length > 0 ? "platform" : "books";
+  const [first] = ofSide(group, side)
+    .map(({ holding }) => identityOf(holding))
+    .toSorted();
+  return `${side}:${first}`;
 }
 
 function caseOf(
   group: Group,
+  pays: Group | null,
   table: Table,
   tables: Tables,
   claims: Claims,
   suspects: Suspects,
   names: Names,
 ): Case {
-  const of = (side: Side): Node[] => group.nodes.filter((node) => node.side === side);
-  const [platform, books] = [of("platform"), of("books")];
+  const [platform, books] = [ofSide(group, "platform"), ofSide(group, "books")];
   const isOneSided = platform.length === 0 || books.length === 0;
   const nodes = [...platform, ...books];
-  const side = platform.length > 0 ? "platform" : "books";
   const claimed = claims.get(group);
   return {
     kind: table.kind,
-    key: `${side}:${
-      of(side)
-        .map(({ holding }) => identityOf(holding))
-        .toSorted()[0]
-    }`,
+    key: keyOfGroup(group),
+    pays: pays && keyOfGroup(pays),
     platform: platform.map(({ holding }) => holding),
     books: books.map(({ holding }) => holding),
     by: isOneSided ? null : group.by,
-    ...partiesOf(platform, books, names),
+    ...partiesOf(group, pays, names),
     contradictions: isOneSided
       ? []
       : [
@@ -366,15 +400,20 @@ const SUSPECTS_MAX = 5;
 
 const idOf = ({ holding }: Node): string => holding.id;
 
-/** Of the record that stands for each side. */
+/** The record that stands for a side of it. */
+const standing = (of: Group | null, side: Side): Holding | undefined =>
+  of === null ? undefined : leading(ofSide(of, side).map(({ holding }) => holding));
+
+/** Of the record that stands for each side; of a payment whose books name none, that of what it pays. */
 function partiesOf(
-  platform: readonly Node[],
-  books: readonly Node[],
+  group: Group,
+  pays: Group | null,
   names: Names,
 ): Pick<Case, "parties" | "partyIsShared"> {
-  const [there, here] = [platform, books].map((nodes) => {
-    const one = leading(nodes.map(({ holding }) => holding));
-    return [one?.facts.party, one === undefined ? null : partyRole(one)] as const;
+  const [there, here] = sides.map((side): Named => {
+    const one = standing(group, side);
+    if (one === undefined) return [undefined, null];
+    return [one.facts.party ?? standing(pays, side)?.facts.party, partyRole(one)];
   }) as [Named, Named];
   return {
     parties: { platform: names.shown("platform", ...there), books: names.shown("books", ...here) },
@@ -451,8 +490,8 @@ function foreignMark(node: Node, table: Table, tables: Tables): Contradiction[] 
 
 /** A settlement in one carries the mark of its invoice. */
 function isDocumentMark(node: Node, { kind }: Table, tables: Tables): boolean {
-  const documents = kind === "payment" ? "invoice" : kind === "bill-payment" ? "bill" : null;
-  return documents !== null && marked(tables.get(documents) as Table, node).length > 0;
+  const documents = RESTS_ON[kind];
+  return documents !== undefined && marked(tables.get(documents) as Table, node).length > 0;
 }
 
 /**
@@ -580,221 +619,4 @@ function inWords({ side, holding }: Node, names: Names): string {
     days?.date,
   ].filter(Boolean);
   return `${side} ${number ?? holding.id}${parts.length === 0 ? "" : ` (${parts.join(", ")})`}`;
-}
-
-// Records of one kind, and the groups that proof joins them into.
-
-export type Alias = (side: Side, holding: Holding) => string | null;
-
-/** Each record once: the newest version of it, where versions sort; else the one that was told last. */
-export function distinct(holdings: readonly Holding[]): Holding[] {
-  const newest = new Map<string, Holding>();
-  for (const holding of holdings) {
-    const key = `${holding.kind} ${identityOf(holding)}`;
-    const before = newest.get(key);
-    if (before === undefined || (holding.version ?? "") >= (before.version ?? ""))
-      newest.set(key, holding);
-  }
-  return [...newest.values()];
-}
-
-/** A record in its group; groups merge. */
-interface Node {
-  readonly side: Side;
-  readonly holding: Holding;
-  /** In the other side's words where they differ. */
-  readonly number: string | null;
-  group: Group;
-}
-
-interface Group {
-  readonly nodes: Node[];
-  by: Proof;
-}
-
-type ByText = Readonly<Record<Side, ReadonlyMap<string, readonly Node[]>>>;
-
-/** The records of one kind. */
-class Table {
-  readonly kind: HoldingKind;
-  readonly nodes: readonly Node[];
-  readonly #byId: ByText;
-  readonly byNumber: ByText;
-  readonly byMark: ByText;
-
-  constructor(kind: HoldingKind, rows: Records, alias: Alias) {
-    const nodesOf = (side: Side): Node[] =>
-      rows[side].flatMap((holding) => {
-        if (holding.kind !== kind) return [];
-        const number = alias(side, holding) ?? holding.facts.number ?? null;
-        const node = { side, holding, number } as Node;
-        node.group = { nodes: [node], by: null };
-        return [node];
-      });
-    const nodes = both(nodesOf);
-    this.kind = kind;
-    this.nodes = [...nodes.platform, ...nodes.books];
-    this.#byId = both((side) => {
-      const named = nodes[side].flatMap((node) =>
-        [node.holding.id, ...(node.holding.aliases ?? [])].map((id) => ({ id, node })),
-      );
-      const byEach = new Map<string, Node[]>();
-      // An id goes before what another record was called once.
-      for (const { id, node } of named.toSorted((one, other) => rankOf(one) - rankOf(other)))
-        byEach.set(id, [...(byEach.get(id) ?? []), node]);
-      return byEach;
-    });
-    const by = (keyOf: (node: Node) => string | null): ByText =>
-      both((side) => grouped(nodes[side], keyOf));
-    this.byNumber = by(({ number }) => (number === null ? null : comparedAs(kind, number)));
-    this.byMark = by(({ holding }) => holding.mark);
-  }
-
-  /** The record that a side calls so. @param role of a party; null: whichever it is, unless there are several */
-  find(side: Side, id: string, role: Role | null = null): Node | undefined {
-    const all = this.#byId[side].get(id) ?? [];
-    const ofRole = all.filter(({ holding }) => isOfRole(holding, role));
-    const [one, another] = ofRole;
-    return another === undefined || one?.holding.role === undefined ? one : undefined;
-  }
-}
-
-const rankOf = ({ id, node }: { readonly id: string; readonly node: Node }): number =>
-  id === node.holding.id ? 0 : 1;
-
-/** Is it a party of this role? One of a list that has all of them is. */
-const isOfRole = ({ role }: Holding, wanted: Role | null): boolean =>
-  wanted === null || role === undefined || role === wanted;
-
-/** By a key; what has none is left out. */
-export function grouped<T>(
-  values: Iterable<T>,
-  keyOf: (value: T) => string | null,
-): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const value of values) {
-    const key = keyOf(value);
-    if (key === null || key === "") continue;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [value]);
-    else group.push(value);
-  }
-  return groups;
-}
-
-function join(one: Node, other: Node, by: Proof): void {
-  const [from, to] =
-    one.group.nodes.length < other.group.nodes.length
-      ? [one.group, other.group]
-      : [other.group, one.group];
-  if (from === to) return;
-  to.by ??= from.by ?? by;
-  for (const node of from.nodes) {
-    node.group = to;
-    to.nodes.push(node);
-  }
-}
-
-/** Has it a partner on the other side? */
-const isMatched = ({ side, group }: Node): boolean =>
-  group.nodes.some((node) => node.side !== side);
-
-/** By what two numbers of a kind are one; codes are told apart by their letters. */
-const comparedAs = (kind: HoldingKind, number: string): string =>
-  kind === "party" || kind === "price" ? number : foldedNumber(number);
-
-/** The records that a record's mark names. */
-function marked(table: Table, { side, holding }: Node): readonly Node[] {
-  if (holding.mark === null) return [];
-  const other = otherSide(side);
-  const byId = table.find(other, holding.mark);
-  return byId === undefined
-    ? (table.byNumber[other].get(comparedAs(table.kind, holding.mark)) ?? [])
-    : [byId];
-}
-
-// Parties in one language: the books' code where it is known, by the parties themselves or by the store's links.
-
-type Party = string | null | undefined;
-
-/** A code is a party's together with what the party is to us. Role null: it is not known. */
-interface Names {
-  /** Of a document or payment: the same text for the same party on both sides; null: none is shown. */
-  partyOf(node: Node): string | null;
-  /** For people: the books' code where it is known. */
-  shown(side: Side, party: Party, role: Role | null): string | null;
-  /** Do both sides know it? */
-  isShared(side: Side, party: Party, role: Role | null): boolean;
-}
-
-/**
- * Parties must be joined before the first question. `documents`: what is joined of them tells the names that only a
- * cross-reference table of the mapping knows.
- */
-function namesOf(parties: Table, links: readonly Link[], documents: readonly Table[] = []): Names {
-  const codes = learnedFrom(documents);
-  for (const { kind, platformId, erpId, role = null } of links)
-    if (kind === "party")
-      for (const one of role === null ? roles : [role]) codes.set(keyOf(platformId, one), erpId);
-  const linked = new Set(
-    [...codes].map(([key, code]) => `${key.slice(0, key.indexOf(" "))} ${code}`),
-  );
-  const codeFor = (party: string, role: Role | null): string | undefined =>
-    role === null
-      ? roles.map((one) => codes.get(keyOf(party, one))).find((code) => code !== undefined)
-      : codes.get(keyOf(party, role));
-
-  const recordOf = (side: Side, party: string, role: Role | null): Node | undefined =>
-    parties.find(side, party, role) ??
-    parties.byNumber[side].get(party)?.find(({ holding }) => isOfRole(holding, role));
-
-  const shown: Names["shown"] = (side, party, role) => {
-    if (party === null || party === undefined || party === "") return null;
-    const record = recordOf(side, party, role);
-    const there = record?.group.nodes.find(
-      (node) => node.side === "books" && isOfRole(node.holding, role),
-    );
-    if (there !== undefined) return there.holding.facts.number ?? there.holding.id;
-    return side === "platform" ? (codeFor(party, role) ?? `platform ${party}`) : party;
-  };
-  return {
-    shown,
-    partyOf: ({ side, holding }) => shown(side, holding.facts.party, partyRole(holding)),
-    isShared(side, party, role) {
-      if (party === null || party === undefined || party === "") return false;
-      const record = recordOf(side, party, role);
-      if (record !== undefined && isMatched(record)) return true;
-      if (side === "platform") return codeFor(party, role) !== undefined;
-      return (role === null ? roles : [role]).some((one) => linked.has(`${one} ${party}`));
-    },
-  };
-}
-
-const keyOf = (platformId: string, role: Role): string => `${role} ${platformId}`;
-
-/** The platform's parties that all joined documents of a role name alike, by the books' codes. */
-function learnedFrom(documents: readonly Table[]): Map<string, string> {
-  const learned = new Map<string, string>();
-  for (const [key, codes] of namedIn(documents)) {
-    const [code, another] = codes;
-    if (code !== undefined && another === undefined) learned.set(key, code);
-  }
-  return learned;
-}
-
-/** By {@link keyOf}: what joined documents call a party of the platform in the books. */
-function namedIn(documents: readonly Table[]): Map<string, Set<string>> {
-  const named = new Map<string, Set<string>>();
-  const groups = new Set(documents.flatMap(({ nodes }) => nodes.map(({ group }) => group)));
-  for (const { nodes } of groups) {
-    const of = (side: Side): string[] =>
-      nodes.flatMap((node) => (node.side === side ? (node.holding.facts.party ?? []) : []));
-    const role = nodes.map(({ holding }) => partyRole(holding)).find((one) => one !== null);
-    if (role === undefined || role === null) continue;
-    for (const platform of of("platform")) {
-      const key = keyOf(platform, role);
-      named.set(key, new Set([...(named.get(key) ?? []), ...of("books")]));
-    }
-  }
-  return named;
 }

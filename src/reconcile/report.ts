@@ -42,7 +42,7 @@ import {
   sides,
 } from "./case.ts";
 import { judgeAll, type Judging } from "./judge.ts";
-import { distinct, grouped } from "./match.ts";
+import { distinct, grouped } from "./nodes.ts";
 import { defined } from "../core/defined.ts";
 import type { Fault } from "../core/record.ts";
 import { byText } from "../core/text.ts";

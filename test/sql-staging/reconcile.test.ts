@@ -42,14 +42,14 @@ describe.skipIf(!isThere.postgresql)("staging tables of PostgreSQL", { timeout: 
   });
 
   const run = (sql: string, values: readonly string[] = []) => database.run(sql, values);
-  const reconciled = async (): Promise<readonly CaseRow[]> => {
-    const { out } = await site.here("reconcile", "--json");
+  const reconciled = async (...days: readonly string[]): Promise<readonly CaseRow[]> => {
+    const { out } = await site.here("reconcile", "--json", ...days);
     return (JSON.parse(out) as { data: Report }).data.cases;
   };
   /** What does not agree, by its id: `bucket: field, field`. */
-  const differing = async () =>
+  const differing = async (...days: readonly string[]) =>
     new Map(
-      (await reconciled())
+      (await reconciled(...days))
         .filter(({ bucket }) => !agreeing.has(bucket))
         .map(({ bucket, key, differences }) => [
           key.replace(/^\w+:/, ""),
@@ -124,5 +124,26 @@ describe.skipIf(!isThere.postgresql)("staging tables of PostgreSQL", { timeout: 
       [withdrawn["id"], "differs: state"],
     ]);
     expect(found).toEqual(planted);
+
+    // Payments of other days.
+    const [{ seq = "", id = "", document_date: day = "" }] = (await run(
+      "select * from fuelbridge_document where kind = 'payment' and side = 'purchase' order by seq",
+    )) as [Record<string, string>];
+    const date = (to: string) =>
+      run("update fuelbridge_document set document_date = ? where seq = ?", [to, seq]);
+    const asked = (on: string) => differing("--from", on, "--to", on);
+    const first = day.slice(0, 10);
+    await date("2026-01-03");
+    for (const on of [first, "2026-01-03"])
+      expect((await asked(on)).get(id)).toBe("differs: days.date");
+    await date(first);
+    expect((await asked(first)).get(id)).toBe(undefined);
+    const copied =
+      "kind, version, content, number, state, side, document_date, currency, total, status, answered_at, invoice_id";
+    await run(
+      `insert into fuelbridge_document (id, ${copied}) select 'copy', ${copied} from fuelbridge_document where seq = ?`,
+      [seq],
+    );
+    expect((await asked(first)).get("copy")).toBe("only here: ");
   });
 });

@@ -84,7 +84,7 @@ export function ledgerBooks(dayOf: (instant: string) => string): Books {
     async check() {},
     async close() {},
     holdings: {
-      strength: { invoice: "asked", bill: "asked" },
+      strength: { invoice: "asked", bill: "asked", payment: "asked" },
       async *list(kind, scope) {
         await books.onList();
         const holdings = [...held.values()].filter((one) => one.kind === kind && isIn(one, scope));
@@ -94,7 +94,8 @@ export function ledgerBooks(dayOf: (instant: string) => string): Books {
         [...held.values()].filter((one) => one.kind === kind && ids.includes(one.id)),
       named: async (kind, numbers) =>
         [...held.values()].filter(
-          ({ kind: of, facts }) => of === kind && numbers.includes(facts.number ?? ""),
+          ({ kind: of, id, facts: { words, number = "" } }) =>
+            of === kind && [words?.document ?? number, id].some((one) => numbers.includes(one)),
         ),
       expect: async (_kind, items) =>
         items.map(({ document }) => ({ facts: factsOf(document as Document) })),

@@ -33,11 +33,12 @@ import {
   type Case,
   leading,
   otherSide,
+  RESTS_ON,
   type Side,
   type StoredState,
   type Told,
 } from "../../reconcile/case.ts";
-import type { Alias } from "../../reconcile/match.ts";
+import type { Alias } from "../../reconcile/nodes.ts";
 import { otherId } from "../../store/deliveries.ts";
 import type { DifferenceRow } from "../../store/reconciliation.ts";
 
@@ -63,12 +64,14 @@ export type Endpoints = ReadonlyMap<
   Pick<Endpoint, "holdings" | "presence"> & Partial<Pick<Endpoint, "check">>
 >;
 
-/** Kinds that have a flow, in the order of {@link holdingKinds}. `only`: of this flow's kind alone. */
+/** Kinds that have a flow, in the order of {@link holdingKinds}. `only`: of this flow's kind, and what that rests on. */
 export function planOf(engine: Engine, endpoints: Endpoints, only: string | null): KindPlan[] {
   const asked = engine.flows.filter(({ name }) => only === null || name === only);
-  const kinds = new Set(asked.map((flow) => comparedAs(flow, endpoints)));
+  const wanted = new Set(asked.map((flow) => comparedAs(flow, endpoints)));
+  for (const kind of wanted) wanted.add((kind && RESTS_ON[kind]) ?? null);
+  const carried = new Set(engine.flows.map((flow) => comparedAs(flow, endpoints)));
   return holdingKinds
-    .filter((kind) => kinds.has(kind))
+    .filter((kind) => wanted.has(kind) && carried.has(kind))
     .map((kind) => kindPlan(engine, endpoints, kind));
 }
 

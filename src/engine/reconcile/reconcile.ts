@@ -22,11 +22,13 @@ import {
   type Link,
   otherSide,
   type Records,
+  RESTS_ON,
   type Side,
   type Told,
 } from "../../reconcile/case.ts";
 import { judgeAll, type Judging } from "../../reconcile/judge.ts";
-import { type Alias, match } from "../../reconcile/match.ts";
+import { match } from "../../reconcile/match.ts";
+import type { Alias } from "../../reconcile/nodes.ts";
 import { type ListCount, reconcile, type Report, type Unasked } from "../../reconcile/report.ts";
 import type { Link as StoredLink } from "../../store/deliveries.ts";
 import { endpointOf, type Engine, type Flow, PLATFORM } from "../engine.ts";
@@ -264,7 +266,7 @@ async function confirmed(run: Run): Promise<Judged> {
 
 /**
  * What is one-sided within a period may have its partner on any other day: it is looked for by its number. A payment's
- * document is read too, with all that pays it. True when anything is not as it was read.
+ * document is read too, on both sides, with all that pays it. True when anything is not as it was read.
  */
 async function lookByNumber(run: Run, differing: readonly Case[]): Promise<boolean> {
   const { wanted, reading, question, signal } = run;
@@ -292,19 +294,37 @@ async function lookByNumber(run: Run, differing: readonly Case[]): Promise<boole
         new Set(lacking.flatMap((one) => one[otherSide(side)].flatMap(wordsOf))),
       );
     }
-    const paid = alone.filter((one) => one.kind === payments).flatMap(({ books }) => books);
-    const documents = new Set(paid.flatMap(({ facts }) => facts.words?.document ?? []));
-    if (documents.size === 0) continue;
-    await look("books", kind, documents);
-    await look("books", payments, documents);
-    const named = matched(run).filter(
-      (one) =>
-        one.kind === kind && one.books.some(({ facts }) => documents.has(facts.number ?? "")),
-    );
-    if (await lookAgain(run, named, partnerIds)) changed = true;
+    const paying = alone.filter((one) => one.kind === payments);
+    const plan = wanted.find((one) => one.kind === kind);
+    if (paying.length === 0 || plan === undefined) continue;
+    const ids = paying.flatMap(({ platform, lost }) => [
+      ...platform.flatMap(({ facts }) => facts.words?.document ?? []),
+      // A settlement has the platform's id of what it settled.
+      ...(platform.length > 0 || lost === null ? [] : [lost]),
+    ]);
+    const own = paying.flatMap(({ books }) => books);
+    await look("books", kind, new Set(own.flatMap(({ facts }) => facts.words?.document ?? [])));
+    if (await readAgain(reading.rows, "platform", plan, ids, signal)) changed = true;
+    const keys = new Set(paying.map(({ key }) => key));
+    const paid = (): Case[] => {
+      const cases = matched(run);
+      const pays = new Set(cases.flatMap((one) => (keys.has(one.key) ? (one.pays ?? []) : [])));
+      return cases.filter((one) => one.kind === kind && pays.has(one.key));
+    };
+    const lone = paid().filter((one) => !isOnBoth(one));
+    if (await lookAgain(run, lone, partnerIds)) changed = true;
+    const named = paid().flatMap(({ books }) => books.flatMap(namesOf));
+    await look("books", payments, new Set(named));
   }
   return changed;
 }
+
+/** What payments may call a document. */
+const namesOf = ({ id, aliases = [], facts }: Holding): string[] => [
+  id,
+  ...aliases,
+  ...(facts.number === undefined ? [] : [facts.number]),
+];
 
 const wordsOf = ({ facts }: Holding): string[] =>
   [facts.number, facts.words?.reference].filter((word) => word !== undefined && word !== null);
@@ -358,7 +378,12 @@ function casesIn(run: Run): Chosen {
     isListed(one) &&
     plans.some(({ kind }) => kind === one.kind) &&
     (isOnBoth(one) || isAsked(one, period) || known.has(`${one.kind} ${one.key}`));
-  const isWanted = (one: Case): boolean => isMeant(one) && !isUntold(one);
+  const alone = cases.filter((one) => !isOnBoth(one) && isMeant(one));
+  const paid = new Set(alone.flatMap(({ pays }) => pays ?? []));
+  // With what pays the same: only all of it comes to a total.
+  const isBeside = ({ pays, platform }: Case): boolean =>
+    pays !== null && platform.length === 0 && paid.has(pays);
+  const isWanted = (one: Case): boolean => (isMeant(one) || isBeside(one)) && !isUntold(one);
   const left = cases.filter((one) => !isWanted(one));
   const notTold = Map.groupBy(left.filter(isMeant), ({ kind }) => kind);
   const rest = (side: Side): Holding[] => {
@@ -575,12 +600,6 @@ const OVERLAP_MS = 300_000;
 const ROUNDS = 3;
 /** These lists take no bound: what moved in them shows when differences are confirmed one by one. */
 const UNBOUNDED: ReadonlySet<HoldingKind> = new Set(["payment", "bill-payment"]);
-
-/** What is matched by records of another kind cannot be compared without them. */
-const RESTS_ON: Readonly<Partial<Record<HoldingKind, HoldingKind>>> = {
-  payment: "invoice",
-  "bill-payment": "bill",
-};
 
 /** A kind that a side cannot tell is left out, and the others are read. @throws SourceUnavailable when it was stopped */
 async function readBoth(wanted: Wanted, signal: AbortSignal): Promise<Reading> {

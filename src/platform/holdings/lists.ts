@@ -127,7 +127,7 @@ export function paymentHoldings(
   shown: Shown,
 ): KindHoldings {
   const role = kind === "payment" ? "issuer" : "payer";
-  /** The list shows no version. What it pays is told where that invoice was read. */
+  /** The list shows no version. What it pays has its number where that invoice was read. */
   function tell(record: string, payment: Payment | null): Holding {
     const change = changeOf(record, true);
     const common = { kind, id: change.id, version: null, mark: null, change };
@@ -140,7 +140,7 @@ export function paymentHoldings(
       money: { amount: payment.amount },
       words: {
         side: kind === "payment" ? "sale" : "purchase",
-        ...defined({ document: number }),
+        document: number ?? payment.invoiceId,
         reference: payment.reference,
       },
     };
