@@ -65,10 +65,16 @@ describe("payments in Business Central", { timeout: SLOW }, () => {
     }
     throw new Error("nothing was settled as one on another day");
   };
-  const edit = (payment: Row, change: object) => {
-    for (const row of site.books.rows("generalLedgerEntries"))
-      if (row["documentNumber"] === payment["documentNumber"])
-        site.books.edit("generalLedgerEntries", row.id, change);
+  /** Both entries of a payment; what it gives takes that back. */
+  const edit = (payment: Row, change: object): (() => void) => {
+    const before = site.books
+      .rows("generalLedgerEntries")
+      .filter((row) => row["documentNumber"] === payment["documentNumber"])
+      .map((row) => ({ ...row }));
+    for (const { id } of before) site.books.edit("generalLedgerEntries", id, change);
+    return () => {
+      for (const row of before) site.books.edit("generalLedgerEntries", row.id, row);
+    };
   };
 
   test("what settled an invoice of other days as one is held against that invoice, and so is what somebody changes in it", async () => {
@@ -84,18 +90,17 @@ describe("payments in Business Central", { timeout: SLOW }, () => {
       },
     });
     expect(await wrong(day)).toEqual([]);
-    const { debitAmount, creditAmount } = entry;
-    edit(entry, { debitAmount: Decimal.of("1"), creditAmount: Decimal.of("0") });
+    const takeBack = edit(entry, { debitAmount: Decimal.of("1"), creditAmount: Decimal.of("0") });
     expect(await wrong(day)).toEqual([["only here", []]]);
-    edit(entry, { debitAmount, creditAmount });
+    takeBack();
   });
 
   test("a payment whose own day somebody has moved differs in that day, asked from either", async () => {
     const [payment] = booked("payment:") as [Row];
     const day = String(payment["postingDate"]);
-    edit(payment, { postingDate: "2026-01-03" });
+    const takeBack = edit(payment, { postingDate: "2026-01-03" });
     for (const asked of [day, "2026-01-03"])
       expect(await wrong(asked)).toEqual([["differs", ["days.date"]]]);
-    edit(payment, { postingDate: day });
+    takeBack();
   });
 });
