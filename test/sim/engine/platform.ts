@@ -366,7 +366,8 @@ const REFUSALS = [
   ["key conflict", 409, "IDEMPOTENCY_KEY_CONFLICT"],
 ] as const;
 
-export const answerNames = Object.keys(answerRules);
+/** One site is simulated: no other takes its keys (src/platform/sinks/every-site.test.ts). */
+export const answerNames = Object.keys(answerRules).filter((name) => name !== "taken");
 
 const nameOf = (exchange: Exchange, { method }: PlatformRequest, world: World): string =>
   answerOf(exchange, idsOf, new Date(world.wallMs), method).name;
