@@ -636,7 +636,7 @@ async function entriesOf(wire: Wire, conditions: readonly string[], signal: Abor
 
 const begins = (number: string): string => `startswith(documentNumber,${quoted(number)})`;
 /** {@link invoiceNumber} */
-const PAID = /^[RP][0-9A-Z]{11}$/;
+const PAID = new RegExp(`^[${Object.values(LETTERS).join("")}][0-9A-Z]{${INVOICE}}$`);
 
 /** Our payments of these documents, by what links call these. */
 async function paymentsOn(
@@ -748,7 +748,8 @@ export function payments(
             `${other.number} ${other.description}`.trim(),
             "Post or move that line by hand",
           );
-        // What pays no invoice is not shown. It stood there before ours, whose numbers follow its own; so do they where one of ours is gone.
+        // The API does not show a line that pays no invoice. If it was there first, our lines have higher numbers than
+        // their count explains; they have them too if one of ours was removed.
         const most = STEP.times(Decimal.of(String(lines.length)));
         if (lines.some((one) => one.line !== null && one.line.at.compare(most) > 0))
           throw shared(

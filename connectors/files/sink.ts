@@ -90,7 +90,7 @@ function makingFolders({ target, staging }: Folders, site: Site): () => Promise<
     await checkRoot(drop);
     if (since !== null && (await drop.look(staging)) === null)
       throw new SourceUnavailable(`${staging} is gone, which was there on ${since.slice(0, 10)}`, {
-        next: `Mount the share that it is on. Only if ${target} is a new folder, from which the ERP has taken all that it got: create ${staging}.`,
+        next: `Mount the share that it is on. Only if ${target} is a new folder, and the ERP has taken all files of the old one, create ${staging}.`,
       });
   };
   const make = async (): Promise<void> => {

@@ -370,7 +370,7 @@ export function moved(
   const key =
     generation === request.machine.generation
       ? request.key
-      : keyOf(engine, { ...request, generation }, isOfEverySite(engine, request));
+      : keyOf(engine, { ...request, generation }, hasSharedKey(engine, request));
   const at = event.at.wallMs;
   const after = engine.store.requests.move(request, next, key, at);
   engine.store.journal.audit(at, {
@@ -390,7 +390,7 @@ function raised(engine: Engine, flow: Flow, request: StoredRequest, raise: Raise
     trip(engine, { breaker: raise.alarm, scope: endpoint, detail: raise.detail });
   else if ("warning" in raise) {
     // What other sites send under this key is no second writer.
-    if (!isOfEverySite(engine, request)) takeReplay(engine, flow, request.request, raise);
+    if (!hasSharedKey(engine, request)) takeReplay(engine, flow, request.request, raise);
   } else
     trip(engine, {
       breaker: raise.breaker,
@@ -473,7 +473,7 @@ function outgoing(engine: Engine, request: StoredRequest, carried: readonly Carr
     body: request.body,
     items: carried.map(({ number, recordId, revision }) => ({ number, id: recordId, revision })),
     firstSentAt: first === null ? null : new Date(first).toISOString(),
-    ...(isOfEverySite(engine, request)
+    ...(hasSharedKey(engine, request)
       ? { ofEverySite: request.machine.taken ? "taken" : "first" }
       : {}),
   };
@@ -702,7 +702,7 @@ class SharedCommits {
 
 /**
  * From business identity, never from chance or time: the same intent has the same key after any restart. `isShared`: every site
- * makes this ({@link isOfEverySite}), each in words of its own: all of them under one key.
+ * makes this (engine/sites.ts), each in words of its own: all of them under one key.
  */
 export function keyOf(
   { company, environment }: Engine,
@@ -719,6 +719,6 @@ type KeyIdentity = Pick<StoredRequest, "operation" | "kind" | "number" | "revisi
   Pick<RequestState, "generation">;
 
 /** Its key tells: rules may have changed since. */
-const isOfEverySite = (engine: Engine, request: StoredRequest): boolean =>
+const hasSharedKey = (engine: Engine, request: StoredRequest): boolean =>
   engine.sites !== undefined &&
   request.key === keyOf(engine, { ...request, ...request.machine }, true);
