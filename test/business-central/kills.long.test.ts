@@ -63,6 +63,8 @@ test(
       };
       const { code, out, err } = await running.ended;
       log += out + err;
+      // Weather that outlasts its patience: it says so, and its operator starts it again.
+      if (code === 1 && /cannot be read: .*: bad weather\n/.test(out)) continue;
       if (code !== null) {
         expect({ code, out }).toEqual({ code: 0, out: IN_STEP });
         break;

@@ -2,7 +2,8 @@
 import type { Company, Row } from "../../connectors/business-central/company.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { openCentralSite, TERMINAL } from "../business-central/site.ts";
-import { d, NO_NUMBER, PRODUCTS, today } from "./platform.ts";
+import { today } from "../tryton/ledger.ts";
+import { d, NO_NUMBER, PRODUCTS } from "./platform.ts";
 import { type Counterpart, NO_COPY, NOT_CARRIED } from "./round.ts";
 import type { Actor, Held, Side } from "./table.ts";
 

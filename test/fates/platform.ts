@@ -1,7 +1,6 @@
 /** The platform's side of the table of fates: raw records through the sandbox's control interface, faults at its API. */
 import { Decimal } from "../../src/core/decimal.ts";
 import type { controlOf, Row } from "../conformance/support.ts";
-import { dayOf } from "../tryton/ledger.ts";
 import type { Actor, Held, Side } from "./table.ts";
 
 /** Of config/crossref. */
@@ -22,9 +21,6 @@ export interface Platform {
 const daysFromNow = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString();
 
 export const d = (digits: string | number): Decimal => Decimal.of(String(digits));
-
-/** As people who enter documents by hand date them. */
-export const today = (): string => dayOf(new Date().toISOString());
 
 /** Each document has an amount of its own. */
 let counter = 100;

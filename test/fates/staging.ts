@@ -12,7 +12,8 @@ import {
   work,
 } from "../sql-staging/site.ts";
 import { openBooksSite } from "../support/books-site.ts";
-import { d, NO_NUMBER, PRODUCTS, today } from "./platform.ts";
+import { today } from "../tryton/ledger.ts";
+import { d, NO_NUMBER, PRODUCTS } from "./platform.ts";
 import { type Counterpart, NO_COPY, NOT_CARRIED } from "./round.ts";
 import type { Actor, Held, Side } from "./table.ts";
 

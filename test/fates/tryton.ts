@@ -6,7 +6,7 @@ import { serving } from "../support/http.ts";
 import { type Books, useTryton } from "../support/tryton.ts";
 import { testedSeries } from "../support/tryton-releases.ts";
 import { clerkAt } from "../tryton/clerk.ts";
-import { dayOf } from "../tryton/ledger.ts";
+import { today } from "../tryton/ledger.ts";
 import { newCustomer, newInvoice, newPriceList, settle } from "../tryton/office.ts";
 import { logIn, type Rpc } from "../tryton/rpc.ts";
 import { NO_NUMBER, PRODUCTS } from "./platform.ts";
@@ -152,8 +152,7 @@ const DELIVERY: Fields = { number: "number", party: "customer" };
 let counter = 0;
 
 function sideOf(tryton: Rpc, cuts: Cut[]): Side {
-  const today = dayOf(new Date().toISOString());
-  const clerk = clerkAt(tryton, today);
+  const clerk = clerkAt(tryton);
   const write = (model: string, id: unknown, values: object): Promise<unknown> =>
     tryton.call(`${model}.write`, [Number(id)], values);
   const calls = (call: RegExp) => ({
@@ -245,7 +244,7 @@ function sideOf(tryton: Rpc, cuts: Cut[]): Side {
     const customers = await partyRows("F-");
     const { code = "" } = customers.findLast(({ active }) => active) ?? {};
     const reference = `REF-${9_000 + ++counter}`;
-    const made = await newInvoice(tryton, code, today, [String(1_000 + counter), "1"], {
+    const made = await newInvoice(tryton, code, today(), [String(1_000 + counter), "1"], {
       reference,
     });
     return { id: String(made.id), number: made.number, stands: true, names: [reference] };
@@ -279,7 +278,7 @@ function sideOf(tryton: Rpc, cuts: Cut[]): Side {
     list: () => invoicesOf("out", false, [["state", "=", "paid"]]),
     async make() {
       const made = await make();
-      await settle(tryton, Number(made.id), today);
+      await settle(tryton, Number(made.id), today());
       return made;
     },
     recode: recodeOf,

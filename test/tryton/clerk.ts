@@ -1,5 +1,6 @@
 /** What people of the office change in Tryton after an invoice was booked: each by Tryton's own means. */
 import { Decimal } from "../../src/core/decimal.ts";
+import { today } from "./ledger.ts";
 import { settle } from "./office.ts";
 import { day, payForm, type Rpc } from "./rpc.ts";
 
@@ -33,10 +34,10 @@ export interface Clerk {
 }
 
 /**
- * @param date `YYYY-MM-DD`, of whatever is entered: the company's day. The server's own is UTC's, in Chicago's evening
- *   the day after, and a number of that day is too late for what we book.
+ * Whatever is entered is of the company's day. The server's own is UTC's, in Chicago's evening the day after, and a
+ * number of that day is too late for what we book.
  */
-export function clerkAt(tryton: Rpc, date: string): Clerk {
+export function clerkAt(tryton: Rpc): Clerk {
   async function invoice(number: string): Promise<InvoiceRow> {
     const fields = ["company", "account", "party", "lines", "lines_to_pay"];
     const domain = ["OR", ["number", "=", number], ["reference", "=", number]];
@@ -51,7 +52,7 @@ export function clerkAt(tryton: Rpc, date: string): Clerk {
     post: (number) => call("post", number),
     cancel: (number) => call("cancel", number),
     async credit(number, with_refund) {
-      const start = { with_refund, invoice_date: day(date) };
+      const start = { with_refund, invoice_date: day(today()) };
       const { id } = await invoice(number);
       await tryton.wizard("account.invoice.credit", "credit", start, [INVOICE, id]);
       if (with_refund) return;
@@ -70,13 +71,13 @@ export function clerkAt(tryton: Rpc, date: string): Clerk {
         invoice_account: account,
         amount: Decimal.of(amount),
         payment_method: await tryton.one("account.invoice.payment.method", "name", "Bank transfer"),
-        date: day(date),
+        date: day(today()),
         description: "check 8",
       };
       const partial = ["pay", { ask: { type: "partial" } }] as const;
       await tryton.wizard("account.invoice.pay", "choice", start, [INVOICE, id], partial);
     },
-    payAll: async (number) => settle(tryton, (await invoice(number)).id, date),
+    payAll: async (number) => settle(tryton, (await invoice(number)).id, today()),
     async changeDueDate(number, due) {
       const { lines_to_pay } = await invoice(number);
       const values = { maturity_date: day(due) };
@@ -85,7 +86,7 @@ export function clerkAt(tryton: Rpc, date: string): Clerk {
     async enterAgain(number, values) {
       const copied = {
         comment: null,
-        invoice_date: day(date),
+        invoice_date: day(today()),
         // Not before the server's day, or Tryton warns of a payment in the past.
         payment_term_date: day(new Date().toISOString().slice(0, 10)),
         ...values,

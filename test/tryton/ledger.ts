@@ -226,6 +226,8 @@ function tablesOf(site: Pick<Site, "folder">) {
 const CALENDAR = new Intl.DateTimeFormat("sv-SE", { timeZone: "America/Chicago" });
 /** The day that it is in the company's books. */
 export const dayOf = (instant: string): string => CALENDAR.format(new Date(instant));
+/** Asked anew for each entry: a test may run past midnight, and numbers go up with their days. */
+export const today = (): string => CALENDAR.format(new Date());
 
 export const number = (value: Json | undefined): Decimal => {
   if (value instanceof Decimal) return value;
