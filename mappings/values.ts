@@ -82,7 +82,7 @@ export const accountOf = (
 export const INVOICE_PAYMENT = "invoice-payment";
 
 /** Where a company's account stands. */
-const PARTY_TABLES = { customer: "customers", supplier: "vendors" } as const;
+export const PARTY_TABLES = { customer: "customers", supplier: "vendors" } as const;
 
 /** Members that a document has under the names of the record. Each is read by its name, so that `fuelbridge map` tells it. */
 export const pick = <T extends object, K extends keyof T>(

@@ -3,6 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isOpen } from "../src/reconcile/case.ts";
+import type { Trace } from "../src/office/answers.ts";
 import type { Report } from "../src/reconcile/report.ts";
 import { atWork, only, type Site } from "./support/site.ts";
 
@@ -116,6 +117,44 @@ test(
         ],
       },
     ]);
+  },
+  SLOW,
+);
+
+test.each([
+  ["code", "000110"],
+  ["name", "+PLUS Energy marketing"],
+])(
+  "a customer whom the cross-reference names by its %s is that company, and no second one is made",
+  async (_, account) => {
+    const site = await atWork(only("customers"));
+    const connections = () => site.world.records("connections");
+    const before = await connections();
+    const [known] = before.map(({ toCompanyId }) => toCompanyId as string);
+    const table = join(site.folder, "config", "crossref", "customers.csv");
+    writeFileSync(table, `company,account\n${known},${account}\n`);
+    await site.here("once");
+    const { steps } = await site.ask<Trace>("trace", "000110");
+    expect(steps.find(({ event }) => event === "linked")).toMatchObject({ platformId: known });
+    const made = (await connections()).slice(before.length).map(({ erpId }) => erpId);
+    expect(made).toContain("000101");
+    expect(made).not.toContain("000110");
+  },
+  SLOW,
+);
+
+test(
+  "a customer whom the cross-reference names as a company without a connection is for a person, and nothing is made",
+  async () => {
+    const site = await atWork(only("customers"));
+    const table = join(site.folder, "config", "crossref", "customers.csv");
+    writeFileSync(table, "company,account\n11111111-2222-4333-8444-555555555555,000110\n");
+    await site.here("once");
+    expect((await site.here("quarantine", "list")).out).toContain(
+      'names company 11111111-2222-4333-8444-555555555555 for "+Plus Energy Marketing" (000110)',
+    );
+    const made = (await site.world.records("connections")).map(({ erpId }) => erpId);
+    expect(made).not.toContain("000110");
   },
   SLOW,
 );

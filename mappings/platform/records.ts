@@ -9,6 +9,7 @@ import {
   joined,
   needed,
   noonOf,
+  PARTY_TABLES,
   paths,
   present,
   productOf,
@@ -52,6 +53,11 @@ const parties = <const Name extends string>(name: Name, role: Role) =>
     leaves: {
       record: [role === "customer" ? "isSupplier" : "isCustomer", "paymentTerm"],
       document: ["contactName", "lat", "lng"],
+    },
+    // The company whose documents are booked on it is this one.
+    namedIn: {
+      table: PARTY_TABLES[role],
+      column: COLUMNS[PARTY_TABLES[role]][1],
     },
     input: PartyRecord,
     output: CreateParty,

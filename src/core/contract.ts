@@ -168,6 +168,8 @@ export interface Memory {
   isDismissed(counterpart: string): boolean;
   /** Has a source here told a record of this id, of any kind that names the same things there? */
   isTold(id: string): boolean;
+  /** Ids of the receiver's that a table of the site gives this name ({@link Mapping.namedIn}). Left out: there is no table. */
+  named?(name: string): readonly string[];
 }
 
 /** Delivers requests. It throws only for programming errors: whatever a receiver does is an {@link Answer}. */
@@ -448,6 +450,11 @@ export interface Mapping<In = unknown, Out = unknown> {
   readonly writes?: string;
   /** The cross-reference tables that it looks things up in, each with its columns: the key, then those read. Left out: none. */
   readonly tables?: Readonly<Record<string, readonly [key: string, ...read: string[]]>>;
+  /**
+   * A table that documents of the other way are mapped with. Its keys are ids of the receiver's, and the column has what they
+   * are called here: a document of such a name is there already. It need not exist. Left out: there is none.
+   */
+  readonly namedIn?: { readonly table: string; readonly column: string };
   /**
    * What a flow that uses it may set under `options`: what differs from site to site and is no logic. It parses an object;
    * left out: there is nothing to set.

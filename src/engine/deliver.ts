@@ -594,7 +594,11 @@ const isFirst = (group: number): boolean => group % 2 === 0;
 // What the store knows that a look at a receiver needs.
 
 /** Of a request that carries these. Asks the store only when it is asked. */
-function memoryOf({ store, flows }: Engine, flow: Flow, [first]: readonly Carried[]): Memory {
+function memoryOf(
+  { store, flows, tables }: Engine,
+  flow: Flow,
+  [first]: readonly Carried[],
+): Memory {
   const there = flow.side === "platform" ? "erp" : "platform";
   const alike = [flow, ...flows.filter((one) => one !== flow)].filter(
     (one) => one.side === flow.side && namesOf(one) === namesOf(flow),
@@ -628,8 +632,19 @@ function memoryOf({ store, flows }: Engine, flow: Flow, [first]: readonly Carrie
     isTold: (id) => alike.some((one) => store.openRecords.newest(one.flow, id) !== null),
     isDismissed: (counterpart) =>
       first !== undefined && store.incidents.isDismissed(first.delivery, counterpart),
+    named(name) {
+      const { table = "", column = "" } = flow.mapping.namedIn ?? {};
+      const rows = table === "" ? [] : (tables.rows?.(table) ?? []);
+      return rows
+        .filter(({ row }) => isSameName(row[column], name))
+        .flatMap(({ row }) => Object.values(row)[0] ?? []);
+    },
   };
 }
+
+/** As people write names into a table: case and what stands around them do not count. */
+const isSameName = (cell: string | undefined, name: string): boolean =>
+  cell !== undefined && cell.trim().toLowerCase() === name.trim().toLowerCase();
 
 const namesOf = ({ sink }: Flow): string => sink.names ?? sink.operation;
 

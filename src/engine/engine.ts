@@ -78,6 +78,8 @@ export const delivering = (flow: string): Progress => ({
 /** Cross-reference tables, as people maintain them. */
 export interface Tables {
   row(table: string, key: string): Readonly<Record<string, string>> | null;
+  /** Every row; none where there is no such table. Left out: no table is known as a whole. */
+  rows?(table: string): readonly { readonly row: Readonly<Record<string, string>> }[];
 }
 
 /** A mapping put to work by the configuration. */

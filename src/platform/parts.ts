@@ -13,13 +13,13 @@ import {
 } from "./contract/operations.ts";
 import type { PdfOperation } from "./reading.ts";
 import type { Detail } from "./walk.ts";
+import { parties } from "./sinks/parties.ts";
 import {
   endedFreightRates,
   freightRates,
   invoices,
   orderNotes,
   paidInvoices,
-  parties,
   rackPrices,
   supplierTerminals,
   tickets,

@@ -31,7 +31,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     to: "(state <> 'manual' or coalesce(?, 1) is not null)",
   },
   "a party is found by its code alone": {
-    file: "src/platform/sinks/sinks.ts",
+    file: "src/platform/sinks/parties.ts",
     from: 'return isSameFirm(party, other) ? "ours" : { because',
     to: 'return isMarked ? "ours" : { because',
   },
