@@ -122,6 +122,11 @@ test.each([
     { description: " ", productName: "ULSD" },
     `{"description":"ULSD"}`,
   ],
+  [
+    "no words at all",
+    { description: null, product: "087" },
+    `{"description":"087","product":"their 087"}`,
+  ],
   ["our product", { product: "U" }, `{"product":"their U"}`],
   ["a bill of lading", { description: "BOL #0048240" }, `{"bolNumber":"0048240"}`],
   ["three digits after the point", { amount: d("18236.250") }, `{"amount":18236.25}`],

@@ -370,7 +370,7 @@ function lineItem(line: Line, references: References) {
   const quantified = exact
     ? { gallons: plain(gallons), rate: plain(unitPrice) }
     : ({} as { gallons?: Decimal; rate?: Decimal });
-  const text = line.description?.trim() || line.productName;
+  const text = line.description?.trim() || line.productName || line.product;
   const suffix = exact ? "" : quantityOf(line);
   const description = needed(200, "Description", `${text ?? ""}${suffix}`);
   return {

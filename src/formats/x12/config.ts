@@ -75,7 +75,7 @@ export const X12Options = z.strictObject({
   ),
   units: z
     .record(z.string().min(1), Code)
-    .default({ gal: "GA", ltr: "LT", bbl: "BR" })
+    .default({ gal: "GA", ltr: "LT", liter: "LT", bbl: "BR" })
     .describe("What the partner calls our units."),
   taxes: z
     .record(z.string().min(1), Code)

@@ -60,6 +60,18 @@ describe("golden files", () => {
     expect(read("books.invoices", text).changes[0]?.fault).toMatchObject({ code: "other-issuer" });
   });
 
+  test("a line of an 810 without words has none, and a charge that is none (SAC01 N) is not billed", () => {
+    const bare = golden810
+      .filter((segment) => !/^(?:PID|REF\*BM|SAC)/.test(segment))
+      .flatMap((segment) =>
+        segment.startsWith("TDS") ? [segment, "SAC*N*D240***15000"] : [segment],
+      );
+    const text = envelope({ functionalId: "IN", sets: [bare] });
+    const [invoice] = records(read("books.invoices", text).changes);
+    expect(invoice).toMatchObject({ lines: [{ description: null }, { description: null }] });
+    expect(invoice).toHaveProperty("total", d("20233.52"));
+  });
+
   test("an 832 becomes a price for each terminal and product, once they hold", () => {
     const text = envelope({ functionalId: "SC", sets: [golden832] });
     const { changes } = read("books.prices", text);
@@ -72,6 +84,21 @@ describe("golden files", () => {
       fault: { code: "not-yet", message: "Its prices hold from 2026-11-18 18:00 on." },
     });
     expect(read("books.prices", text, {}, "2026-11-18T18:00:00Z").left).toBeUndefined();
+  });
+
+  test("prices hold from a time by the clock that the file names; one that is not known refuses it", () => {
+    const dated = golden832.map((one) => one.replace("*20261118*1800", "*20261118*1800*ET"));
+    const sent = (set: readonly string[], now: string) =>
+      read("books.prices", envelope({ functionalId: "SC", sets: [set] }), {}, now);
+    // 18:00 in New York.
+    expect(sent(dated, "2026-11-18T22:59:00Z").left?.fault.message).toBe(
+      "Its prices hold from 2026-11-18 18:00 ET on.",
+    );
+    expect(sent(dated, "2026-11-18T23:00:00Z").left).toBeUndefined();
+    const local = dated.map((one) => one.replace("*ET", "*LT"));
+    expect(sent(local, "2026-11-18T18:00:00Z").left).toBeUndefined();
+    const other = dated.map((one) => one.replace("*ET", "*13"));
+    expect(() => sent(other, "2026-11-18T23:00:00Z")).toThrow(/by the clock 13 \(DTM04\)/);
   });
 
   test("a set that has other lines than its CTT counts is not taken; one without a CTT is", () => {

@@ -6,6 +6,7 @@
 import type { Acknowledgement, Change, Reply, Surroundings } from "../../core/contract.ts";
 import { Refused } from "../../core/errors.ts";
 import type { Fault } from "../../core/record.ts";
+import { calendarOf } from "../../core/time.ts";
 import { FileFault, type RecordReader, type RecordsRead, refusedIn } from "../format.ts";
 import { usageOf, type x12Layouts, type X12Options } from "./config.ts";
 import {
@@ -29,7 +30,14 @@ import {
   versions,
 } from "./grammar.ts";
 import { type Row, setText } from "./set-writer.ts";
-import { effectiveFrom, type Kind, KINDS, type Reading, recordPlace } from "./sets.ts";
+import {
+  type Effective,
+  effectiveFrom,
+  type Kind,
+  KINDS,
+  type Reading,
+  recordPlace,
+} from "./sets.ts";
 
 /** Larger files are a mistake: an 810 of a thousand lines has some 100,000 bytes. */
 const BYTES_MAX = 20_000_000;
@@ -133,8 +141,9 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 /**
- * Prices hold from a time of the company's day on, and all that is known of it is its calendar: it has come when what then
- * remains of the day takes us into the next one. On a day when clocks are set that is right from the hour on at which they are.
+ * Prices hold from a time on, by the company's clocks unless the file says whose. All that is known of the company's is its
+ * calendar: the time has come when what then remains of the day takes us into the next one. On a day when clocks are set that is
+ * right from the hour on at which they are.
  */
 function tooEarly(
   interchanges: readonly Interchange[],
@@ -142,17 +151,21 @@ function tooEarly(
   dayOf: (instant: string) => string,
 ): Left | null {
   const sets = interchanges.flatMap(({ groups }) => groups.flatMap((group) => group.sets));
+  const isToCome = ({ day, hour, minute, zone }: Effective): boolean => {
+    const rest = DAY_MS - (Number(hour) * 60 + Number(minute)) * MINUTE_MS;
+    const dayThere = zone === null ? dayOf : calendarOf(zone);
+    return dayThere(new Date(now.getTime() + rest).toISOString()) <= day;
+  };
   const from = sets
-    .flatMap((set) => effectiveFrom(set) ?? [])
+    .flatMap(effectiveFrom)
+    .filter(isToCome)
+    .map(({ day, hour, minute, code }) => `${day} ${hour}:${minute}${code ? ` ${code}` : ""}`)
     .toSorted()
     .at(-1);
   if (from === undefined) return null;
-  const [day = "", hours, minutes] = from.split(/[T:]/);
-  const rest = DAY_MS - (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
-  if (dayOf(new Date(now.getTime() + rest).toISOString()) > day) return null;
   const fault: Fault = {
     code: "not-yet",
-    message: `Its prices hold from ${from.replace("T", " ")} on.`,
+    message: `Its prices hold from ${from} on.`,
     next: "It is read then: the platform takes prices that hold now.",
   };
   return { fault, awaited: true };

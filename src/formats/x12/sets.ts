@@ -11,7 +11,7 @@ import { Refused } from "../../core/errors.ts";
 import { dayBefore, dayOfDigits } from "../../core/time.ts";
 import type { InvoiceRecord, PriceRecord } from "../../ledger/documents.ts";
 import { MONEY } from "../../ledger/entries.ts";
-import { changeIn, type RecordPlace } from "../format.ts";
+import { changeIn, FileFault, type RecordPlace } from "../format.ts";
 import type { deliveryTickets, orderNotes, PlainTicketLine } from "../table/layouts.ts";
 import type { x12Layouts, X12Options } from "./config.ts";
 import {
@@ -200,8 +200,8 @@ function invoiceIn(reading: Reading, segments: readonly Segment[], number: strin
   const total = needed(cents(at(first(after, "TDS"), 1)), "TDS01");
   // Allowances and charges of a line, and those of the whole invoice, are lines of their own.
   const made = [
-    ...lines.flatMap((line) => [lineOf(reading, line), ...all(line, "SAC").map(chargeOf)]),
-    ...all(after, "SAC").map(chargeOf),
+    ...lines.flatMap((line) => [lineOf(reading, line), ...chargesIn(line)]),
+    ...chargesIn(after),
   ];
   return {
     ...untold,
@@ -235,9 +235,8 @@ function lineOf({ options }: Reading, segments: readonly Segment[]): Line {
   return {
     product: productIn(it1, 6, options.product),
     productName: text,
-    description: [text, bol === null ? null : `BOL ${bol}`]
-      .filter((one) => one !== null)
-      .join(", "),
+    // Nothing is empty text: a line without a PID and a BOL is called as its product is.
+    description: [text, bol === null ? null : `BOL ${bol}`].filter(Boolean).join(", ") || null,
     quantity,
     unit: code === "EA" ? null : unitIn(options, code),
     unitPrice,
@@ -245,6 +244,12 @@ function lineOf({ options }: Reading, segments: readonly Segment[]): Line {
     account: null,
   };
 }
+
+/** Data element 248: with N nothing is charged, and what it would be is told for people. */
+const chargesIn = (segments: readonly Segment[]): Line[] =>
+  all(segments, "SAC")
+    .filter((sac) => at(sac, 1) !== "N")
+    .map(chargeOf);
 
 function chargeOf(sac: Segment): Line {
   const amount = needed(cents(at(sac, 5)), "SAC05");
@@ -376,17 +381,46 @@ function priceIn(
   return { price, unit: needed(unitIn(options, code), "CTP05") };
 }
 
-/** When the prices of a set begin to hold: the latest of them, `2026-11-18T18:00` at the company; null: at once. */
-export function effectiveFrom(set: TransactionSet): string | null {
-  const moments = set.segments
-    .filter((segment) => segment.id === "DTM" && at(segment, 1) === "007")
+/** Data element 623: whose clock a time is by. Nothing, or LT: the company's. */
+const ZONES: Readonly<Record<string, string>> = {
+  ET: "America/New_York",
+  CT: "America/Chicago",
+  MT: "America/Denver",
+  PT: "America/Los_Angeles",
+  ES: "Etc/GMT+5",
+  CS: "Etc/GMT+6",
+  MS: "Etc/GMT+7",
+  PS: "Etc/GMT+8",
+  ED: "Etc/GMT+4",
+  CD: "Etc/GMT+5",
+  MD: "Etc/GMT+6",
+  PD: "Etc/GMT+7",
+  GM: "UTC",
+  UT: "UTC",
+};
+
+/** `zone`: null, the company's. */
+export interface Effective {
+  readonly day: string;
+  readonly hour: string;
+  readonly minute: string;
+  readonly code: string | null;
+  readonly zone: string | null;
+}
+
+/** When the prices of a set begin to hold (DTM 007). @throws FileFault for a clock that is not known */
+export const effectiveFrom = ({ segments }: TransactionSet): Effective[] =>
+  all(segments, "DTM")
+    .filter((dtm) => at(dtm, 1) === "007")
     .flatMap((dtm) => {
       const date = day(at(dtm, 2));
       const [, hour = "00", minute = "00"] = /^(\d\d)(\d\d)/.exec(at(dtm, 3) ?? "") ?? [];
-      return date === null ? [] : [`${date}T${hour}:${minute}`];
+      const code = at(dtm, 4);
+      const zone = ZONES[code ?? ""] ?? null;
+      if (zone === null && code !== null && code !== "LT")
+        throw new FileFault(`has prices from a time on that is by the clock ${code} (DTM04)`);
+      return date === null ? [] : [{ day: date, hour, minute, code, zone }];
     });
-  return moments.toSorted().at(-1) ?? null;
-}
 
 /* Transaction set 820 as invoices of the books that were paid: what marks them as paid on the platform. */
 

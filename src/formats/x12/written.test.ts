@@ -51,6 +51,18 @@ describe("golden files", () => {
     expect(text).toBe(envelope({ functionalId: "IN", sets: [golden810], ...ours }));
   });
 
+  test("the platform's units have their codes without a setting", () => {
+    const [line] = order().lines;
+    for (const [unit, code] of [
+      ["gal", "GA"],
+      ["liter", "LT"],
+      ["bbl", "BR"],
+    ] as const) {
+      const changed = order({ lines: line === undefined ? [] : [{ ...line, unit }] });
+      expect(sink("orders").textOf([itemOf(changed)], 117)).toContain(`*${code}*`);
+    }
+  });
+
   test("an order becomes the 850 that was written by hand, to the character", () => {
     const expected = envelope({ functionalId: "PO", sets: [golden850], ...ours });
     const text = sink("orders").textOf([itemOf(order())], 117);
