@@ -3,7 +3,7 @@ import { Ground } from "../../test/support/planted.ts";
 import { askedOf } from "../../test/support/reconciling.ts";
 import { type Pair, tellOf, twoSides } from "../../test/support/two-sides.ts";
 import { Decimal } from "../core/decimal.ts";
-import type { Holding } from "../core/holdings.ts";
+import type { Facts, Holding } from "../core/holdings.ts";
 import { agreeing } from "./case.ts";
 import { type CaseRow, reconcile } from "./report.ts";
 
@@ -318,4 +318,38 @@ test("an invoice that waits for its payments is waiting while nothing but its pr
   expect(told()).toEqual([["waiting", "waiting"]]);
   site.facts("books", pair, (facts) => ({ ...facts, days: { ...facts.days, due: "2027-01-01" } }));
   expect(told()).toEqual([["differs", "fields"]]);
+});
+
+test("an order that its books keep by amounts alone is equal: no gallons are not zero gallons; other amounts differ", () => {
+  const site = new Ground(twoSides(40));
+  const [order, other] = [site.take("order"), site.take("order")];
+  const byAmount = (facts: Facts, more = Decimal.zero): Facts => ({
+    ...facts,
+    lines: (facts.lines ?? []).map((line) => ({
+      ...line,
+      quantity: null,
+      unitPrice: null,
+      amount: line.amount.plus(more),
+    })),
+  });
+  site.facts("books", order, (facts) => byAmount(facts));
+  site.facts("books", other, (facts) => byAmount(facts, Decimal.of("0.01")));
+  const tell = tellOf(site.sides.pairs);
+  const { cases } = reconcile(
+    askedOf(site.sides, (one) => {
+      const told = tell(one);
+      const isKept = one.books.some(({ id }) => id === order.books || id === other.books);
+      return isKept && told !== null && "facts" in told
+        ? { ...told, facts: byAmount(told.facts) }
+        : told;
+    }),
+  );
+  const differing = cases.filter(({ bucket }) => !agreeing.has(bucket));
+  expect(differing.map(({ records }) => records.books.map(({ id }) => id))).toEqual([
+    [other.books],
+  ]);
+  expect(differing[0]?.differences.map(({ field }) => field)).toEqual([
+    "lines.1.amount",
+    "lines.2.amount",
+  ]);
 });

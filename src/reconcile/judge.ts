@@ -573,7 +573,7 @@ function plainDifferences(kind: HoldingKind, platform: Holding, books: Holding):
     for (const name of ["untaxed", "tax", "total", "open"] as const)
       add(`money.${name}`, one.money?.[name], other.money?.[name]);
   }
-  if (isGoodsHolding(kind) && [platform, books].every(isInGallons))
+  if (isGoodsHolding(kind) && [platform, books].every(showsGallons))
     add("gallons", gallonsOf(platform), gallonsOf(books));
   if (kind === "payment" || kind === "bill-payment")
     add("money.amount", one.money?.amount, other.money?.amount);
@@ -585,9 +585,14 @@ function plainDifferences(kind: HoldingKind, platform: Holding, books: Holding):
 
 type Shown = Value | undefined;
 
-/** Books that count goods in one unit show none. */
-const isInGallons = ({ facts: { lines = [] } }: Holding): boolean =>
-  lines.every(({ unit }) => unit === null || unit.toLowerCase() === "gal");
+/**
+ * Every line has its quantity, in gallons. Books that count goods in one unit show none; QuickBooks Online keeps an amount
+ * alone where a price has more digits than it holds, and no gallons are not zero gallons.
+ */
+const showsGallons = ({ facts: { lines = [] } }: Holding): boolean =>
+  lines.every(
+    ({ quantity, unit }) => quantity !== null && (unit === null || unit.toLowerCase() === "gal"),
+  );
 
 /** Books may number by themselves and keep the platform's number as their reference. */
 const isSameNumber = (one: Facts, other: Facts): boolean =>
