@@ -492,6 +492,26 @@ test.each<[numbers: string, cell: string, read: string | null]>([
   ["trailingMinus: true", "-2.31-", null],
   ["trailingMinus: CR", "2.31 CR", "-2.31"],
   ["trailingMinus: CR", "2.31 DR", null],
+  ["trailingMinus: CR, plus: DR", "2.31 DR", "2.31"],
+  ["trailingMinus: CR, plus: DR", "2.31 CR", "-2.31"],
+  ["trailingMinus: CR, plus: DR", "2.31 CR DR", null],
+  ["", "+2.31", null],
+  ["plus: true", "+2.31", "2.31"],
+  ["plus: true, leadingZeros: true", "+002.31", "2.31"],
+  ["plus: true, trailingMinus: true", "2.31+", "2.31"],
+  ["plus: true, trailingMinus: true", "2.31-", "-2.31"],
+  ["plus: true, trailingMinus: true", "+2.31-", null],
+  ["plus: true", "-+2.31", null],
+  // As Excel shows accounts.
+  ["parentheses: true, currency: $, trim: true", " $(2.31)", "-2.31"],
+  ["parentheses: true, currency: $", "$2.31)", null],
+  ['zero: "-", currency: $, trim: true', " $-   ", "0"],
+  ['zero: "-"', "-", "0"],
+  ['zero: "-"', "--", null],
+  ["", "-", null],
+  // The blanks of French programs, the apostrophe of Swiss ones.
+  ['thousands: " ", decimal: ","', "1\u00a0234\u202f567,5", "1234567.5"],
+  ['thousands: "\'"', "1\u2019234.50", "1234.50"],
 ])("numbers: { %s } reads %j as %s", (numbers, cell, read) =>
   expectFate(
     `${PRICES}numbers: { ${numbers} }`,
@@ -574,6 +594,51 @@ test.each<[name: string, more: string, file: string, fate: Fate]>([
     { file: 'says sep=;, and the profile has the delimiter ","' },
   ],
   [
+    "a delimiter that few others use",
+    "delimiter: ^",
+    lines("Terminal^Product^Price", "T-1^ULSD^2.31"),
+    { read: [ONE] },
+  ],
+  [
+    "blanks around quotes, as BASIC programs write them",
+    "trim: true",
+    lines('"Terminal", "Product", "Price"', '"T-1" , "ULSD" ,2.31', '"T-2", "B, 5" ,2.32 '),
+    { read: [ONE, { list: "T-2", product: "B, 5", price: "2.32" }] },
+  ],
+  [
+    "the same where the profile does not say so",
+    "",
+    lines('"Terminal", "Product", "Price"', '"T-1", "ULSD", 2.31'),
+    { file: "line 1: the file has a quote where none may be" },
+  ],
+  [
+    "a delimiter at the end of each row",
+    "lastDelimiter: allowed",
+    lines("Terminal,Product,Price", "T-1,ULSD,2.31,", "T-2,ULSD,2.3,1"),
+    {
+      read: [ONE],
+      refused: ["3 : The row has 4 cells, the header 3"],
+    },
+  ],
+  [
+    "a delimiter at the end of the header alone",
+    "lastDelimiter: allowed",
+    lines("Terminal,Product,Price,", "T-1,ULSD,2.31"),
+    { read: [ONE] },
+  ],
+  [
+    "zeros that fill the counts of a trailer up",
+    "trailer: { tag: T, in: Terminal, rows: Product }",
+    lines("Terminal,Product,Price", "T-1,ULSD,2.31", "T,0001,"),
+    { read: [ONE] },
+  ],
+  [
+    "what means that there is nothing in one column alone",
+    "empty: [N/A]\nleaveOut: { Product: [x] }",
+    lines("Terminal,Product,Price", "T-1,ULSD,2.31", "T-1,N/A,2.31"),
+    { read: [ONE], refused: ["3 Product: Product is empty"] },
+  ],
+  [
     "a header that is one column short",
     "",
     lines("Terminal,Product", "T-1,ULSD"),
@@ -608,21 +673,45 @@ test.each<[dates: string, cell: string, read: string | null, why?: string]>([
   ["dd-MMM-yy", "04-MRZ-26", null, "is not a day of the calendar"],
   ["yyyy-MM-dd", "46085", null, "is not a date (yyyy-mm-dd)"],
   ["yyyy-MM-dd[ HH:mm]", "2026-03-04 18:30", "2026-03-04"],
+  ["M/d/yyyy[ h:mm:ss a]", "3/4/2026 12:00:00 AM", "2026-03-04"],
+  ["M/d/yyyy[ h:mm:ss a]", "3/4/2026 3:15:22 pm", "2026-03-04"],
+  ["M/d/yyyy[ h:mm:ss a]", "3/4/2026", "2026-03-04"],
+  ["yyyy-MM-dd[THH:mm:ss.SSS]", "2026-03-04T18:30:00.1234567", "2026-03-04"],
+  ["MMMM d, yyyy", "March 4, 2026", "2026-03-04"],
+  ["MMMM d, yyyy", "Marchy 4, 2026", null, "is not a day of the calendar"],
+  // JD Edwards.
+  ["cyyDDD", "126063", "2026-03-04"],
+  ["yyyyDDD", "2026366", null, "is not a day of the calendar"],
+  ["yyyyDDD", "2026000", null, "is not a day of the calendar"],
 ])("dates: [%s] reads %j as %s", (dates, cell, read, why) =>
   expectFate(
     `
 layout: plain/freight-rates
 dates: [${dates
-      .split(", ")
+      .split(/, (?!yyyy)/)
       .map((one) => JSON.stringify(one))
       .join(", ")}]
 columns: { code: Code, connectionId: Connection, effective: Effective }`,
-    lines("Code,Connection,Effective", `TX,C-1,${cell}`),
+    lines("Code,Connection,Effective", `TX,C-1,"${cell}"`),
     read === null
       ? { refused: [`2 Effective: Effective "${cell}" ${why}`] }
       : { read: [{ effective: read }] },
   ),
 );
+
+test("a day that an AS/400 has as 0 is none, and an amount of 0 is one", () =>
+  expectFate(
+    `
+layout: plain/freight-rates
+dates: [yyyyMMdd]
+columns:
+  code: Code
+  connectionId: Connection
+  effective: { label: Effective, empty: ["0"] }
+  flatFee: Fee`,
+    lines("Code,Connection,Effective,Fee", "TX,C-1,0,0", "OK,C-1,20260304,1.5"),
+    { read: [{ flatFee: "0" }, { effective: "2026-03-04" }] },
+  ));
 
 async function* once(text: string): AsyncGenerator<string> {
   yield text;
@@ -665,6 +754,11 @@ test.each<[name: string, file: () => Buffer, fate: Fate]>([
         hidden: [3],
       }),
     { read: [ONE], notices: ["file: 1 hidden rows were not read."] },
+  ],
+  [
+    "a web page that is named like one",
+    () => Buffer.from("\ufeff<html><table><tr><td>Terminal</td></tr></table></html>"),
+    { file: "is a web page or XML under a workbook's name" },
   ],
   [
     "an old workbook",

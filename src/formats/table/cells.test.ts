@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
-import { type CellForm, type CellType, readCell } from "./cells.ts";
+import { type CellForm, type CellType, isDateForm, readCell, writeCell } from "./cells.ts";
 
 const en: CellForm = { numbers: {}, dates: ["MM/dd/yyyy", "yyyy-MM-dd"] };
 const de: CellForm = { numbers: { decimal: "," }, dates: ["dd.MM.yyyy", "yyyy-MM-dd"] };
@@ -40,4 +40,21 @@ test.each<[CellType, CellForm, string, string]>([
   ["text", en, "x".repeat(4001), "is longer than the 4000 characters that are read"],
 ])("a %s of %o refuses %j", (type, locale, cell, reason) => {
   expect(() => readCell(type, cell, locale)).toThrow(reason);
+});
+
+test.each([
+  ["MM/dd/yyyy", "12/31/2028"],
+  ["cyyDDD", "128366"],
+  ["MMMM d, yyyy", "December 31, 2028"],
+])("a day in %s is written as it is read", (form, cell) => {
+  const days = { numbers: {}, dates: [form] };
+  expect(writeCell("date", "2028-12-31", days)).toBe(cell);
+  expect(readCell("date", cell, days)).toBe("2028-12-31");
+});
+
+test("a form has each part of a day once, and none in what is not read", () => {
+  for (const form of ["M/d/yyyy[ h:mm a]", "yyyyDDD", "dd. MMMM yyyy[ 'um' HH Uhr]"])
+    expect(isDateForm(form), form).toBe(true);
+  for (const form of ["M/d/yyyy[ H:mm AM]", "M/yyyy", "yyyyMMDDD", "d/yyyyDDD", "yyyy-MM-dd[ dd]"])
+    expect(isDateForm(form), form).toBe(false);
 });

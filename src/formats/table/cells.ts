@@ -28,27 +28,37 @@ const PARTS: Readonly<Record<string, string>> = {
   yyyy: String.raw`(?<year>\d{4})`,
   yy: String.raw`(?<year>\d\d)`,
   cyy: String.raw`(?<year>[01]\d\d)`,
+  MMMM: "(?<month>[A-Za-z]{3,9})",
   MMM: "(?<month>[A-Za-z]{3})",
   MM: String.raw`(?<month>\d\d)`,
   M: String.raw`(?<month>\d\d?)`,
   dd: String.raw`(?<day>\d\d)`,
   d: String.raw`(?<day>\d\d?)`,
+  DDD: String.raw`(?<yearDay>\d{3})`,
   HH: String.raw`\d\d`,
   H: String.raw`\d\d?`,
   mm: String.raw`\d\d`,
   ss: String.raw`\d\d`,
+  hh: String.raw`\d\d`,
+  h: String.raw`\d\d?`,
+  SSS: String.raw`\d+`,
+  a: "[AaPp][Mm]",
 };
-const TOKEN = /yyyy|cyy|yy|MMM|MM|M|dd|d|HH|H|mm|ss|\[|\]|[^[\]]/g;
+/** `h` and `a` stand alone: those of a word are letters like others. */
+const TOKEN =
+  /yyyy|cyy|yy|MMMM|MMM|MM|M|DDD|dd|d|HH|H|mm|ss|SSS|(?<![A-Za-z])(?:hh?|a)(?![A-Za-z])|\[|\]|[^[\]]/g;
 /** What two digits of a year may be in this century: 98 is a year of the last one, or an error. */
 const SHORT_YEAR_MAX = 69;
 
-/** Whether a form has a year, a month and a day, each once. */
+/** Whether a form has a year, and a month and a day or a day of the year, each once; and none of them in what is not read. */
 export function isDateForm(form: string): boolean {
-  const tokens = tokensOf(bareForm(form));
+  const bare = bareForm(form);
+  const tokens = tokensOf(bare);
   const count = (pattern: RegExp): number => tokens.filter((one) => pattern.test(one)).length;
-  return (
-    count(/^c?yy/) === 1 && count(/^M/) === 1 && count(/^d/) === 1 && !/[[\]]/.test(tokens.join(""))
-  );
+  const [months, days, yearDays] = [count(/^M/), count(/^d/), count(/^DDD/)];
+  const isDay = yearDays === 0 ? months === 1 && days === 1 : yearDays === 1 && months + days === 0;
+  const isTwice = tokensOf(form.slice(bare.length)).some((one) => /^(?:c?yy|M|d|DDD)/.test(one));
+  return count(/^c?yy/) === 1 && isDay && !isTwice && !/[[\]]/.test(tokens.join(""));
 }
 
 /** Without what may follow and is not read. */
@@ -89,15 +99,32 @@ function dateReader({ dates }: CellForm): (cell: string) => string {
 }
 
 /** `YYYY-MM-DD`; null: there is no such day. */
-function calendarDay({ year = "", month = "", day = "" }: Record<string, string>): string | null {
+function calendarDay({
+  year = "",
+  month = "",
+  day = "",
+  yearDay,
+}: Record<string, string>): string | null {
   const full = fullYear(year);
   const word = `${month.slice(0, 1).toUpperCase()}${month.slice(1).toLowerCase()}`;
-  const number = /\d/.test(month) ? Number(month) : MONTHS.indexOf(word) + 1;
-  // A day that a month does not have is one of the next month.
-  const at = new Date(Date.UTC(full, number - 1, Number(day)));
-  const isDay = at.getUTCMonth() === number - 1 && at.getUTCDate() === Number(day);
+  const named = word.length === 3 ? MONTHS.indexOf(word) : MONTH_NAMES.indexOf(word);
+  const number = /\d/.test(month) ? Number(month) : named + 1;
+  // A day that a month does not have is one of the next month, and one that a year does not have of the next year.
+  const at =
+    yearDay === undefined
+      ? new Date(Date.UTC(full, number - 1, Number(day)))
+      : new Date(Date.UTC(full, 0, Number(yearDay)));
+  const isDay =
+    yearDay === undefined
+      ? at.getUTCMonth() === number - 1 && at.getUTCDate() === Number(day)
+      : at.getUTCFullYear() === full;
   return full < 1900 || !isDay ? null : at.toISOString().slice(0, 10);
 }
+
+const MONTH_NAMES =
+  "January February March April May June July August September October November December".split(
+    " ",
+  );
 
 /** `26` is 2026, `126` (as AS/400 has it) too; 0: it cannot be known. */
 function fullYear(year: string): number {
@@ -105,6 +132,8 @@ function fullYear(year: string): number {
   if (year.length === 3) return 1900 + Number(year);
   return Number(year) > SHORT_YEAR_MAX ? 0 : 2000 + Number(year);
 }
+
+const DAY_MS = 86_400_000;
 
 /** `2026-03-01` in `MM/dd/yyyy` is `03/01/2026`. */
 function dayIn(form: string, iso: string): string {
@@ -116,11 +145,13 @@ function dayIn(form: string, iso: string): string {
     yyyy: year,
     yy: year.slice(2),
     cyy: String(Number(year) - 1900).padStart(3, "0"),
+    MMMM: MONTH_NAMES[Number(month) - 1] ?? "",
     MMM: MONTHS[Number(month) - 1] ?? "",
     MM: month,
     M: month.replace(/^0/, ""),
     dd: day,
     d: day.replace(/^0/, ""),
+    DDD: String((Date.parse(iso) - Date.parse(`${year}-01-01`)) / DAY_MS + 1).padStart(3, "0"),
   };
   return tokens.map((token) => values[token] ?? token).join("");
 }
@@ -151,6 +182,13 @@ export const NumberSettings = z
     trailingMinus: z
       .union([z.boolean(), mark])
       .describe("12.50- is less than nothing; as a text: what stands there, CR."),
+    plus: z
+      .union([z.boolean(), mark])
+      .describe("+12.50 and 12.50+ are more than nothing; as a text: what stands behind it, DR."),
+    zero: z
+      .string()
+      .regex(/^[^\d\s]{1,10}$/, "is a sign or a few letters, and no number")
+      .describe("What stands for nothing: -. With a currency it may stand beside it: $ -."),
     overpunch: z
       .boolean()
       .describe(
@@ -305,10 +343,13 @@ function unpunched(cell: string): string {
 
 /** Digits stay as they are written. There are no exponents. */
 function numberReader({ numbers, implied, negated }: CellForm): (cell: string) => Decimal {
-  const { decimal = ".", thousands, trim: _, overpunch, ...marks } = numbers;
+  const { decimal = ".", thousands, trim: _, overpunch, zero, ...marks } = numbers;
   const isPunched = overpunch === true && implied !== undefined;
   const isPlain =
-    implied === undefined && thousands === undefined && Object.keys(marks).length === 0;
+    implied === undefined &&
+    thousands === undefined &&
+    zero === undefined &&
+    Object.keys(marks).length === 0;
   const mark = decimal === "," ? "comma" : "point";
   const reason =
     implied === undefined
@@ -324,14 +365,21 @@ function numberReader({ numbers, implied, negated }: CellForm): (cell: string) =
       return valueOf(decimal === "," ? cell.replace(",", ".") : cell);
     };
   const pattern = numberPattern(numbers, implied);
+  const filling = thousands === undefined ? null : new RegExp(groupSign(thousands), "g");
   return (cell) => {
+    if (zero !== undefined && withoutCurrency(cell, numbers.currency) === zero) return Decimal.zero;
     const parts =
       cell.length > NUMBER_MAX ? null : pattern.exec(isPunched ? unpunched(cell) : cell);
-    const { open, close, before, inside, behind, number = "" } = parts?.groups ?? {};
+    const { open, close, before, inside, behind, plus, more, number = "" } = parts?.groups ?? {};
     const signs = [open, before, inside, behind].filter((one) => one !== undefined);
-    if (parts === null || (open === undefined) !== (close === undefined) || signs.length > 1)
+    const others = [plus, more].filter((one) => one !== undefined);
+    if (
+      parts === null ||
+      (open === undefined) !== (close === undefined) ||
+      signs.length + others.length > 1
+    )
       throw new BadCell(reason, cell);
-    const bare = withoutFilling(number, thousands ?? "", decimal);
+    const bare = withoutFilling(number, filling, decimal);
     const digits = (signs.length > 0 ? "-" : "") + bare;
     // Zero has no sign, however it is written.
     const isZero = isPunched && !/[1-9]/.test(bare);
@@ -339,36 +387,47 @@ function numberReader({ numbers, implied, negated }: CellForm): (cell: string) =
   };
 }
 
+/** What may stand between groups of digits: of a blank and an apostrophe the ones that printers use, too. */
+function groupSign(thousands: string): string {
+  if (thousands === " ") return String.raw`[ \u00a0\u202f]`;
+  return thousands === "'" ? String.raw`['\u2019]` : escaped(thousands);
+}
+
+/** `$ -` is `-`. */
+const withoutCurrency = (cell: string, currency = ""): string =>
+  (cell.startsWith(currency) ? cell.slice(currency.length) : cell).trim();
+
 function numberPattern(numbers: NumberForm, implied: number | undefined): RegExp {
   const { decimal = ".", thousands, parentheses, currency, leadingZeros, trailingMinus } = numbers;
+  const { plus = false } = numbers;
   const whole = leadingZeros === true ? String.raw`\d*` : String.raw`(?:0|[1-9]\d*)`;
   const grouped =
-    thousands === undefined ? "" : String.raw`|[1-9]\d{0,2}(?:${escaped(thousands)}\d{3})+`;
+    thousands === undefined ? "" : String.raw`|[1-9]\d{0,2}(?:${groupSign(thousands)}\d{3})+`;
   const number =
     implied === undefined
       ? String.raw`(?=\D?\d)(?:${whole}${grouped})(?:${escaped(decimal)}\d+)?`
       : String.raw`\d+`;
   const money = currency === undefined ? "" : `(?:${escaped(currency)} ?)?`;
   const behind = trailingMinus === true ? "-" : trailingMinus === false ? undefined : trailingMinus;
+  const more = plus === true ? "+" : plus === false ? undefined : plus;
   return new RegExp(
     [
-      parentheses === true ? String.raw`^(?<open>\()?` : "^",
-      `(?<before>-)?${money}`,
+      // Excel writes $(12.50) where amounts are formatted as in accounts.
+      parentheses === true ? String.raw`^${money}(?<open>\()?` : "^",
+      `(?<before>-)?${plus === true ? String.raw`(?<plus>\+)?` : ""}${money}`,
       currency === undefined ? "" : "(?<inside>-)?",
       `(?<number>${number})`,
       currency === undefined ? "" : `(?: ?${escaped(currency)})?`,
       behind === undefined ? "" : `(?<behind> ?${escaped(behind)})?`,
+      more === undefined ? "" : `(?<more> ?${escaped(more)})?`,
       parentheses === true ? String.raw`(?<close>\))?$` : "$",
     ].join(""),
   );
 }
 
 /** Digits with at most a point: `1,012.50` is `1012.50`, and `.5` is `0.5`. */
-function withoutFilling(number: string, thousands: string, decimal: string): string {
-  const digits = (thousands === "" ? number : number.replaceAll(thousands, "")).replace(
-    decimal,
-    ".",
-  );
+function withoutFilling(number: string, filling: RegExp | null, decimal: string): string {
+  const digits = (filling === null ? number : number.replaceAll(filling, "")).replace(decimal, ".");
   return digits.replace(/^0+(?=\d)/, "").replace(/^\./, "0.");
 }
 

@@ -60,13 +60,15 @@ export const partsOf = ({ lists }: Profile): string[] => [
 
 /** How a text with this profile is cut into rows and cells. `delimiter`: in place of the profile's, unless `auto`. */
 export const textFormOf = (
-  { file, delimiter: own, quotes, header, lastLineEnd, endOfFile }: Profile,
+  { file, delimiter: own, quotes, header, lastLineEnd, lastDelimiter, trim, endOfFile }: Profile,
   delimiter: ProfileFile["delimiter"] = "auto",
 ): TextForm => ({
   delimiter: file === "fixed" ? null : delimiter === "auto" ? own : delimiter,
   quotes: file !== "fixed" && quotes !== "none",
   header: header === "tags" ? 0 : header,
   lastLineEnd,
+  lastDelimiter,
+  trim,
   endOfFile,
 });
 
@@ -283,7 +285,7 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
         rows: trailer.rows,
         records: trailer.records,
       }).flatMap(([what, one]) =>
-        one === undefined ? [] : [column(what, one, COUNT, ["trailer", what])],
+        one === undefined ? [] : [filled(column(what, one, COUNT, ["trailer", what]))],
       ),
       /** By the label of the column that is summed. */
       sums: Object.entries(trailer.sums).map(([label, one]) =>
@@ -308,6 +310,12 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
 
 /** What a trailer says. */
 const COUNT: Field = { type: "decimal", filled: true };
+
+/** Zeros may fill a count up: it means the same. */
+const filled = (one: Column): Column => ({
+  ...one,
+  form: { ...one.form, numbers: { leadingZeros: true, ...one.form.numbers } },
+});
 
 /** Of the documents that we write. */
 const isWritten = ({ name }: Layout): boolean => name.startsWith("files.");
@@ -340,7 +348,7 @@ const columnMaker = ({ file, header, languages = {} }: ProfileFile, complain: Co
   ): Column => {
     const settings: ColumnFile = typeof given === "string" ? { label: given } : given;
     const { label, column, at, length, constant = null, optional = false } = settings;
-    const { values, anyCase, numbers, dates, decimals, negated } = settings;
+    const { values, anyCase, empty, numbers, dates, decimals, negated } = settings;
     const { join, plus = [], minus = [], with: glue = "" } = settings;
     const isFixed = file === "fixed";
     const isMade = join !== undefined || plus.length > 0 || minus.length > 0;
@@ -394,6 +402,7 @@ const columnMaker = ({ file, header, languages = {} }: ProfileFile, complain: Co
       form: defined({
         values: values && new Map(Object.entries(values)),
         anyCase,
+        empty: empty && new Set(empty),
         numbers,
         dates: dates && daysIn(file, dates),
         implied: decimals,

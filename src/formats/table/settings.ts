@@ -6,7 +6,7 @@ import { z } from "zod";
 import { choice } from "../../core/settings.ts";
 import { isDateForm, NumberSettings } from "./cells.ts";
 
-const delimiters = [",", ";", "\t", "|"] as const;
+const delimiters = [",", ";", "\t", "|", "^", "~"] as const;
 const name = z.string().min(1).max(120);
 const place = z.int().min(1).max(100_000);
 const dates = z
@@ -15,7 +15,7 @@ const dates = z
       .string()
       .refine(
         isDateForm,
-        "is made of yyyy, yy or cyy, MMM, MM or M, dd or d, and what stands between them; an end in brackets is not read: yyyy-MM-dd[ HH:mm]",
+        "is made of yyyy, yy or cyy, MMMM, MMM, MM or M, dd or d (or DDD, the day of the year), and what stands between them; an end in brackets is not read, and has none of these: yyyy-MM-dd[ HH:mm], M/d/yyyy[ h:mm:ss a]",
       ),
   )
   .min(1)
@@ -58,6 +58,10 @@ const ColumnSettings = z
       .record(z.string(), z.string())
       .optional()
       .describe("What stands in the file, and what it is: { Gallons: gal }."),
+    empty: z
+      .array(z.string().min(1))
+      .optional()
+      .describe("Texts that mean an empty cell of this column, in place of the file's: [0]."),
     anyCase: z
       .boolean()
       .optional()
@@ -153,13 +157,20 @@ export const ProfileFile = z
       ["required", "optional"],
       "optional: the last row may lack its line end; then nobody sees that a file was cut in its last cell.",
     ),
+    lastDelimiter: choice(
+      ["refused", "allowed"],
+      "allowed: a row may end in one delimiter more than the header has, and the header in one more than its labels.",
+    ),
     endOfFile: z
       .int()
       .min(0)
       .max(31)
       .optional()
       .describe("The code of the character that may end the file, as CP/M and DOS had it: 0x1A."),
-    trim: z.boolean().default(false).describe("Blanks around a cell are no part of it."),
+    trim: z
+      .boolean()
+      .default(false)
+      .describe("Blanks around a cell are no part of it, and may stand around its quotes."),
     header: z
       .union([z.int().min(0).max(1000), z.literal("tags")])
       .default(1)

@@ -1,7 +1,7 @@
 /** Text into rows of cells, as RFC 4180 has them: strict, in one pass, and as fast as splitting where nothing is quoted. */
 import { FileFault } from "../format.ts";
 
-type Delimiter = "," | ";" | "\t" | "|";
+type Delimiter = "," | ";" | "\t" | "|" | "^" | "~";
 
 export interface Row {
   /** The line of the file it begins in, the header being line 1. */
@@ -12,6 +12,8 @@ export interface Row {
 interface Tokens {
   readonly delimiter: Delimiter | null;
   readonly quotes: boolean;
+  /** Blanks may stand around quotes. */
+  readonly trim: boolean;
   /** No row is longer, in UTF-16 units. */
   readonly longest: number;
 }
@@ -23,7 +25,7 @@ interface Tokens {
  */
 function tokenise(text: string, tokens: Tokens, from: number) {
   const rows: Row[] = [];
-  const { delimiter, quotes, longest } = tokens;
+  const { delimiter, quotes, trim, longest } = tokens;
   let at = 0;
   let line = from;
   let quote = quotes ? text.indexOf('"') : -1;
@@ -42,7 +44,7 @@ function tokenise(text: string, tokens: Tokens, from: number) {
       line++;
       continue;
     }
-    const row = quotedRow(text, at, delimiter);
+    const row = quotedRow(text, at, delimiter, trim);
     if (row === "stray" || (row !== "open" && row !== "partial" && row.next - at > longest))
       return { rows, end: at, line, open: false, fault: line };
     if (row === "open" || row === "partial")
@@ -56,20 +58,21 @@ function tokenise(text: string, tokens: Tokens, from: number) {
 const RETURN = 0x0d;
 
 /** A row with quotes in it, where the next one begins, and how many lines further. `open`: the text ends inside of quotes; `partial`: outside; `stray`: it is no row. */
-function quotedRow(text: string, begin: number, delimiter: Delimiter | null) {
+function quotedRow(text: string, begin: number, delimiter: Delimiter | null, trim: boolean) {
   const cells: string[] = [];
   let lines = 1;
   let at = begin;
   for (;;) {
     let end: number;
-    if (text[at] === '"') {
-      const closing = closingQuote(text, at + 1);
+    const opening = trim ? afterBlanks(text, at) : at;
+    if (text[opening] === '"') {
+      const closing = closingQuote(text, opening + 1);
       if (closing < 0) return "open";
-      const inside = text.slice(at + 1, closing);
+      const inside = text.slice(opening + 1, closing);
       cells.push(inside.includes('""') ? inside.replaceAll('""', '"') : inside);
       for (let feed = inside.indexOf("\n"); feed >= 0; feed = inside.indexOf("\n", feed + 1))
         lines++;
-      end = closing + 1;
+      end = trim ? afterBlanks(text, closing + 1) : closing + 1;
       if (text[end] === "\r" && text[end + 1] === "\n") end++;
       if (end >= text.length || (text[end] === "\r" && end + 1 >= text.length)) return "partial";
       if (text[end] !== "\n" && text[end] !== delimiter) return "stray";
@@ -83,6 +86,12 @@ function quotedRow(text: string, begin: number, delimiter: Delimiter | null) {
     if (text[end] === "\n") return { cells, next: end + 1, lines };
     at = end + 1;
   }
+}
+
+function afterBlanks(text: string, from: number): number {
+  let at = from;
+  while (text[at] === " ") at++;
+  return at;
 }
 
 /** The quote that closes: one that is not doubled. -1: there is none. */
@@ -136,6 +145,10 @@ export interface TextForm {
   readonly header?: number;
   /** `optional`: the last row may lack its line end. Left out: it is cut then. */
   readonly lastLineEnd?: "required" | "optional";
+  /** `allowed`: a row may have one empty cell more than the header. Left out: it may not. */
+  readonly lastDelimiter?: "refused" | "allowed";
+  /** Blanks may stand around quotes. Left out: they may not. */
+  readonly trim?: boolean;
   /** The code of a character that may stand at the very end of the file. */
   readonly endOfFile?: number | undefined;
 }
@@ -153,15 +166,17 @@ export class Sheet {
   #first: readonly Row[];
   #cut: Cut | null = null;
   #rows = 0;
+  readonly #isEnded: boolean;
 
   private constructor(
     header: readonly string[],
     first: readonly Row[],
     batches: AsyncGenerator<readonly Row[], Cut | null>,
-    hidden: number,
+    { hidden, isEnded }: { hidden: number; isEnded: boolean },
   ) {
-    this.header = header;
+    this.header = isEnded && header.at(-1) === "" ? header.slice(0, -1) : header;
     this.hidden = hidden;
+    this.#isEnded = isEnded;
     this.#first = first;
     this.#batches = batches;
   }
@@ -172,21 +187,25 @@ export class Sheet {
     form: Delimiter | "auto" | TextForm,
   ): Promise<Sheet> {
     const given = typeof form === "string" ? { delimiter: form } : form;
-    return Sheet.of(batchesOf(pieces, given), given.header ?? 1);
+    const isEnded = given.lastDelimiter === "allowed";
+    return Sheet.of(batchesOf(pieces, given), given.header ?? 1, 0, isEnded);
   }
 
-  /** Of rows in batches; `header`: the line that has the labels, 0: none has. @throws FileFault */
+  /**
+   * Of rows in batches; `header`: the line that has the labels, 0: none has; `isEnded`: a delimiter may end a row. @throws FileFault
+   */
   static async of(
     batches: AsyncGenerator<readonly Row[], Cut | null>,
     header: number,
     hidden = 0,
+    isEnded = false,
   ): Promise<Sheet> {
-    if (header === 0) return new Sheet([], [], batches, hidden);
+    if (header === 0) return new Sheet([], [], batches, { hidden, isEnded: false });
     for (;;) {
       const next = await batches.next();
       if (next.done) throw new FileFault("has no whole header line", header);
       const [first, ...rows] = next.value.filter(({ line }) => line >= header);
-      if (first !== undefined) return new Sheet(first.cells, rows, batches, hidden);
+      if (first !== undefined) return new Sheet(first.cells, rows, batches, { hidden, isEnded });
     }
   }
 
@@ -212,7 +231,7 @@ export class Sheet {
     let batch: readonly Row[] = this.#first;
     this.#first = [];
     for (;;) {
-      const rows = [...held, ...batch];
+      const rows = [...held, ...(this.#isEnded ? batch.map(this.#withoutEnd) : batch)];
       held = rows.slice(-1);
       if (rows.length > 1) yield this.#counted(rows.slice(0, -1));
       const next = await this.#batches.next();
@@ -231,6 +250,12 @@ export class Sheet {
     } else yield this.#counted(held);
   }
 
+  readonly #withoutEnd = (row: Row): Row => {
+    const { length } = this.header;
+    const isEnded = row.cells.length === length + 1 && row.cells[length] === "";
+    return isEnded ? { ...row, cells: row.cells.slice(0, length) } : row;
+  };
+
   #counted(rows: readonly Row[]): readonly Row[] {
     this.#rows += rows.length;
     return rows;
@@ -240,7 +265,7 @@ export class Sheet {
 /** The rows of each piece that end in it; then where the text stops within a row. */
 async function* batchesOf(
   pieces: AsyncIterable<string>,
-  { delimiter: wanted, quotes = true, header = 1, lastLineEnd, endOfFile }: TextForm,
+  { delimiter: wanted, quotes = true, header = 1, lastLineEnd, trim = false, endOfFile }: TextForm,
 ): AsyncGenerator<readonly Row[], Cut | null> {
   let tokens: Tokens | null = null;
   let rest = "";
@@ -261,7 +286,7 @@ async function* batchesOf(
       }
       const declared = wanted === null ? null : declaredIn(text, wanted);
       const delimiter = declared?.delimiter ?? (wanted === "auto" ? sniffed(text, header) : wanted);
-      tokens = { delimiter, quotes, longest: ROW_MAX };
+      tokens = { delimiter, quotes, trim, longest: ROW_MAX };
       text = text.slice(declared?.length ?? 0);
       line += declared === null ? 0 : 1;
     }
@@ -278,7 +303,7 @@ async function* batchesOf(
   if (endless !== null) return { line, reason: reasonOf(endless.open), cells: [] };
   const last = endOfFile === undefined ? rest : withoutEnd(rest, String.fromCharCode(endOfFile));
   if (last.trim() === "") return null;
-  tokens ??= { delimiter: wanted === "auto" ? "," : wanted, quotes, longest: ROW_MAX };
+  tokens ??= { delimiter: wanted === "auto" ? "," : wanted, quotes, trim, longest: ROW_MAX };
   if (lastLineEnd === "optional") {
     const { rows, fault, open } = tokenise(`${last}\n`, tokens, line);
     if (!open && fault === null) {
@@ -290,7 +315,7 @@ async function* batchesOf(
 }
 
 /** A first line that tells Excel the delimiter: it is no row. */
-const DECLARED = /^sep=([,;\t|])\r?\n/i;
+const DECLARED = /^sep=([,;\t|^~])\r?\n/i;
 const DECLARED_MAX = "sep=;\r\n".length;
 
 /** @throws FileFault for another delimiter than the profile's */

@@ -117,6 +117,10 @@ export async function rowsOfWorkbook(
 ): Promise<{ readonly rows: Row[]; readonly hidden: number }> {
   if (bytes.subarray(0, COMPOUND.length).equals(COMPOUND))
     throw new FileFault("is an old Excel workbook (.xls); save it as .xlsx");
+  if (/^\s*</.test(bytes.subarray(0, 100).toString("latin1").replace("\u00ef\u00bb\u00bf", "")))
+    throw new FileFault(
+      "is a web page or XML under a workbook's name, as some programs export it; save it as .xlsx",
+    );
   if (bytes.length > WORKBOOK_BYTES_MAX)
     throw new FileFault(
       `has ${bytes.length} bytes; a workbook is read up to ${WORKBOOK_BYTES_MAX}`,
