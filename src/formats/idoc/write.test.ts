@@ -67,7 +67,7 @@ test("what SAP never had and what it could not take is skipped with a word", () 
   expect(skipped("DELVRY", shipped(), { deliveryNumber: undefined })).toMatch(/SHPCON must name/);
 });
 
-test("the item of a purchase order is the one its number names, else the product's place in the bill", () => {
+test("the item of a purchase order is the one its number names, else the product's place among the bill's products", () => {
   const items = (more: Parameters<typeof bill>[0], settings = {}): string[] => {
     const { body } = openSap("INVOIC", settings).freeze([itemOf(bill(more))]);
     const orders = body.matchAll(/<QUALF>001<\/QUALF><BELNR>(\d+)<\/BELNR>(?:<ZEILE>(\d+))?/g);
@@ -82,7 +82,8 @@ test("the item of a purchase order is the one its number names, else the product
     { ...first, item: "000418", amount: zero },
   ];
   const order = "4500017823";
-  expect(items({ lines })).toEqual(["10", "20", "10", "30"].map((one) => `${order} 0000${one}`));
+  // Freight between two products takes the place of neither.
+  expect(items({ lines })).toEqual(["10", "30", "10", "20"].map((one) => `${order} 0000${one}`));
   expect(items({ poNumber: `${order}/30` })).toEqual([`${order} 000030`, `${order} 000030`]);
   expect(items({}, { orderItems: "material" })).toEqual([`${order} none`, `${order} none`]);
 });

@@ -109,7 +109,12 @@ function billValues(config: InvoicSink, site: Site, bill: Bill): RowValues {
     own.length === 0 ? untaxed : own,
   );
   const [order = null, named] = splitOrder(bill.poNumber);
-  const keys = bill.lines.map(({ item, description }) => item ?? `charge ${description}`);
+  // Charges come after all products: a purchase order has items for these, and rarely for freight.
+  const isCharge = ({ item }: Bill["lines"][number]): boolean => item === null;
+  const soldAs = ({ item, description }: Bill["lines"][number]): string =>
+    item ?? `charge ${description}`;
+  const inOrder = bill.lines.toSorted((one, two) => Number(isCharge(one)) - Number(isCharge(two)));
+  const places = [...new Set(inOrder.map(soldAs))];
   return {
     day,
     due,
@@ -128,7 +133,7 @@ function billValues(config: InvoicSink, site: Site, bill: Bill): RowValues {
     lines: bill.lines.map((line, at): RowValues => {
       // A charge without gallons is one piece at its amount.
       const gallons = line.gallons?.sign === 0 ? null : line.gallons;
-      const place = new Set(keys.slice(0, keys.indexOf(keys[at] ?? "") + 1)).size - 1;
+      const place = places.indexOf(soldAs(line));
       const sold = (line.item === null ? config.chargeItem : line.product)?.trim() ?? null;
       return {
         line: `line ${at + 1}`,
