@@ -288,6 +288,10 @@ export const platformIdOf = (mark: string): string =>
   isSettlement(mark) ? mark.slice(SETTLEMENT.length) : mark;
 const SETTLEMENT = "settlement:";
 
+/** A payment of the platform that stands, and that somebody took off what it paid. */
+export const paysNothing = ({ mark, status, facts }: Entry): boolean =>
+  mark !== null && status !== "cancelled" && (facts.words?.["document"] ?? null) === null;
+
 const settlementsOf = (invoice: string, { payments }: Entry): readonly PaymentOn[] =>
   payments.filter((one) => one.mark === settlementMark(invoice));
 
@@ -499,9 +503,20 @@ export async function settlementOf(
   const carried = { document: payment, counterpart: null, until: null };
   const [desired] = (await desiredOf(adapter, [carried], [], call)) as [Desired];
   const settling = { ...desired, on: entry };
-  const before = (await adapter.locate([settling], call)).filter(
-    ({ mark: its }) => its === desired.mark,
+  const located = await adapter.locate([settling], call);
+  const before = located.filter(({ mark: its }) => its === desired.mark);
+  const idle = located.find(
+    (one) =>
+      paysNothing(one) &&
+      one.party === entry.party &&
+      one.facts.money?.["amount"]?.equals(amount) === true,
   );
+  if (idle !== undefined)
+    throw new Refused({
+      code: "paid-by-others",
+      message: `invoice ${invoice.number} in ${books.name} has ${amount.fixed(CENTS)} to pay, and ${nameOf(idle)} of that amount, which came from the platform, pays nothing there any more`,
+      next: "An accountant applies that payment to the invoice there, or voids it; then retry: nothing is paid twice.",
+    });
   const draft = before.find(
     ({ status, facts }) => status === "draft" && facts.money?.amount?.equals(amount) === true,
   );

@@ -51,6 +51,7 @@ import {
   type Step,
   type StepTo,
 } from "./port.ts";
+import { isSettlement, paysNothing } from "./plan.ts";
 import type { Telling } from "./stamps.ts";
 
 /** Orders and tickets have tables of their own (goods.ts). */
@@ -236,8 +237,11 @@ function tableAdapter<K extends TableKind, Values, Row>(
       const days = absent.flatMap(({ document }) => dayOf?.(document) ?? []);
       const marks = new Set<string | null>(absent.map(({ mark }) => mark));
       const others = days.length === 0 ? [] : await search({ days, desired: absent }, call);
+      const isSettling = absent.some(({ mark }) => isSettlement(mark));
       const marked = others.filter(
-        ({ mark, id }) => marks.has(mark) && found.every((one) => one.id !== id),
+        (other) =>
+          (marks.has(other.mark) || (isSettling && paysNothing(other))) &&
+          found.every((one) => one.id !== other.id),
       );
       const on = paidBy(absent);
       const covered =

@@ -204,6 +204,24 @@ describe("where our id does not become the connection's erpId", () => {
     expect(finding.detail).not.toContain(id);
   });
 
+  test("one that the site's table names is this party, though a person let it go; of several a person chooses", async () => {
+    const id = (await sendNameless()).ids?.[0] ?? "";
+    const named = (companies: readonly string[]) => ({
+      named: (name: string) => (name === "Bayou Trucking" ? companies : []),
+    });
+    for (const dismissed of [[], [id]])
+      expect(await findKnowing({ ...linked({}, dismissed), ...named([id]) })).toMatchObject({
+        found: "exact",
+        ids: [id],
+      });
+    const several = { ...linked({}), ...named([id, "another"]) };
+    expect(await findKnowing(several)).toMatchObject({
+      fault: { code: "same-code", candidates: [id, "another"] },
+    });
+    const letGo = { ...linked({}, [id, "another"]), ...named([id, "another"]) };
+    expect(await findKnowing(letGo)).toMatchObject({ found: "none" });
+  });
+
   test("one with another external id is another company, unless nothing here has that id: it may be this firm's old code", async () => {
     await send(party("000418"));
     expect(await find(party("000417"), await at())).toMatchObject({ found: "none" });

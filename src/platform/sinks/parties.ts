@@ -68,12 +68,14 @@ async function findTabled(
   const [companies = []] = [party.externalId ?? party.name, party.name]
     .map((name) => memory?.named?.(name) ?? [])
     .filter((some) => some.length > 0);
-  if (companies.every((company) => memory?.isDismissed(company) === true)) return null;
+  if (companies.length === 0) return null;
   const there = await connectedWith(context, companies);
-  const [company, another] = there;
-  if (company === undefined || another !== undefined || companies.length > 1)
-    return notOne(companies, there, party);
-  return { found: "exact", ids: [company], detail: `the site's table names company ${company}` };
+  const [company] = there;
+  // A row counts more than that a person let the party go: it may have been written since.
+  if (company !== undefined && companies.length === 1)
+    return { found: "exact", ids: [company], detail: `the site's table names company ${company}` };
+  const isLet = companies.every((one) => memory?.isDismissed(one) === true);
+  return isLet ? null : notOne(companies, there, party);
 }
 
 /** Those of these that a connection of ours is with. */
