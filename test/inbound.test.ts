@@ -606,6 +606,17 @@ test.each<[name: string, more: string, file: string, fate: Fate]>([
     { read: [ONE, { list: "T-2", product: "B, 5", price: "2.32" }] },
   ],
   [
+    "codes that are formulas, as programs keep their zeros for Excel",
+    "formulas: texts",
+    lines("Terminal,Product,Price", '="001",ULSD,2.31', '"=""002""","=1",="2.32"'),
+    {
+      read: [
+        { list: "001", price: "2.31" },
+        { list: "002", product: "=1", price: "2.32" },
+      ],
+    },
+  ],
+  [
     "the same where the profile does not say so",
     "",
     lines('"Terminal", "Product", "Price"', '"T-1", "ULSD", 2.31'),

@@ -60,17 +60,22 @@ export const partsOf = ({ lists }: Profile): string[] => [
 
 /** How a text with this profile is cut into rows and cells. `delimiter`: in place of the profile's, unless `auto`. */
 export const textFormOf = (
-  { file, delimiter: own, quotes, header, lastLineEnd, lastDelimiter, trim, endOfFile }: Profile,
+  profile: Profile,
   delimiter: ProfileFile["delimiter"] = "auto",
-): TextForm => ({
-  delimiter: file === "fixed" ? null : delimiter === "auto" ? own : delimiter,
-  quotes: file !== "fixed" && quotes !== "none",
-  header: header === "tags" ? 0 : header,
-  lastLineEnd,
-  lastDelimiter,
-  trim,
-  endOfFile,
-});
+): TextForm => {
+  const { file, delimiter: own, quotes, header, isOfTexts } = profile;
+  const { lastLineEnd, lastDelimiter, trim, endOfFile } = profile;
+  return {
+    delimiter: file === "fixed" ? null : delimiter === "auto" ? own : delimiter,
+    quotes: file !== "fixed" && quotes !== "none",
+    header: header === "tags" ? 0 : header,
+    lastLineEnd,
+    lastDelimiter,
+    trim,
+    isOfTexts,
+    endOfFile,
+  };
+};
 
 /** With or without an apostrophe before text that a spreadsheet would run, whatever the profile says. */
 export const guardedAs = (profile: Profile, guarded: boolean): Profile => ({
@@ -270,6 +275,8 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
     languages: Object.fromEntries<Pick<CellForm, "numbers" | "dates">>(written),
     /** Of every cell. */
     form,
+    /** A formula of one text is that text. */
+    isOfTexts: formulas === "texts",
     tag: tag === undefined ? null : column("tag", tag, null, ["tag"]),
     heading: tagged("heading", heading),
     footer: tagged("footer", footer),

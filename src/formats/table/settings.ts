@@ -186,9 +186,11 @@ export const ProfileFile = z
     otherColumns: z.enum(["allowed", "refused"]).default("allowed"),
     empty: z.array(z.string().min(1)).default([]).describe("Texts that mean an empty cell: N/A."),
     formulas: z
-      .enum(["guarded", "plain"])
+      .enum(["guarded", "plain", "texts"])
       .default("plain")
-      .describe("guarded: an apostrophe stands before text that a spreadsheet would run."),
+      .describe(
+        'guarded: an apostrophe stands before text that a spreadsheet would run. texts: a formula of one text, as programs keep zeros for Excel (="000417"), is read as that text.',
+      ),
     leaveOut: z
       .record(name, z.array(z.string()).min(1))
       .default({})

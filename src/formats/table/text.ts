@@ -14,6 +14,8 @@ interface Tokens {
   readonly quotes: boolean;
   /** Blanks may stand around quotes. */
   readonly trim: boolean;
+  /** `="000417"` is `000417`. */
+  readonly isOfTexts: boolean;
   /** No row is longer, in UTF-16 units. */
   readonly longest: number;
 }
@@ -25,7 +27,7 @@ interface Tokens {
  */
 function tokenise(text: string, tokens: Tokens, from: number) {
   const rows: Row[] = [];
-  const { delimiter, quotes, trim, longest } = tokens;
+  const { delimiter, quotes, longest } = tokens;
   let at = 0;
   let line = from;
   let quote = quotes ? text.indexOf('"') : -1;
@@ -44,7 +46,7 @@ function tokenise(text: string, tokens: Tokens, from: number) {
       line++;
       continue;
     }
-    const row = quotedRow(text, at, delimiter, trim);
+    const row = quotedRow(text, at, tokens);
     if (row === "stray" || (row !== "open" && row !== "partial" && row.next - at > longest))
       return { rows, end: at, line, open: false, fault: line };
     if (row === "open" || row === "partial")
@@ -58,18 +60,20 @@ function tokenise(text: string, tokens: Tokens, from: number) {
 const RETURN = 0x0d;
 
 /** A row with quotes in it, where the next one begins, and how many lines further. `open`: the text ends inside of quotes; `partial`: outside; `stray`: it is no row. */
-function quotedRow(text: string, begin: number, delimiter: Delimiter | null, trim: boolean) {
+function quotedRow(text: string, begin: number, { delimiter, trim, isOfTexts }: Tokens) {
   const cells: string[] = [];
   let lines = 1;
   let at = begin;
   for (;;) {
     let end: number;
-    const opening = trim ? afterBlanks(text, at) : at;
+    const start = trim ? afterBlanks(text, at) : at;
+    const opening = isOfTexts && text.startsWith('="', start) ? start + 1 : start;
     if (text[opening] === '"') {
       const closing = closingQuote(text, opening + 1);
       if (closing < 0) return "open";
       const inside = text.slice(opening + 1, closing);
-      cells.push(inside.includes('""') ? inside.replaceAll('""', '"') : inside);
+      const cell = inside.includes('""') ? inside.replaceAll('""', '"') : inside;
+      cells.push(isOfTexts ? (OF_TEXT.exec(cell)?.[1] ?? cell) : cell);
       for (let feed = inside.indexOf("\n"); feed >= 0; feed = inside.indexOf("\n", feed + 1))
         lines++;
       end = trim ? afterBlanks(text, closing + 1) : closing + 1;
@@ -87,6 +91,8 @@ function quotedRow(text: string, begin: number, delimiter: Delimiter | null, tri
     at = end + 1;
   }
 }
+
+const OF_TEXT = /^="([^"]*)"$/;
 
 function afterBlanks(text: string, from: number): number {
   let at = from;
@@ -149,6 +155,8 @@ export interface TextForm {
   readonly lastDelimiter?: "refused" | "allowed";
   /** Blanks may stand around quotes. Left out: they may not. */
   readonly trim?: boolean;
+  /** A formula of one text (`="000417"`) is that text. Left out: it is not. */
+  readonly isOfTexts?: boolean;
   /** The code of a character that may stand at the very end of the file. */
   readonly endOfFile?: number | undefined;
 }
@@ -265,8 +273,11 @@ export class Sheet {
 /** The rows of each piece that end in it; then where the text stops within a row. */
 async function* batchesOf(
   pieces: AsyncIterable<string>,
-  { delimiter: wanted, quotes = true, header = 1, lastLineEnd, trim = false, endOfFile }: TextForm,
+  form: TextForm,
 ): AsyncGenerator<readonly Row[], Cut | null> {
+  const { delimiter: wanted, header = 1, lastLineEnd, endOfFile } = form;
+  const { quotes = true, trim = false, isOfTexts = false } = form;
+  const marks = { quotes, trim, isOfTexts, longest: ROW_MAX };
   let tokens: Tokens | null = null;
   let rest = "";
   /** The line that `rest` begins in. */
@@ -286,7 +297,7 @@ async function* batchesOf(
       }
       const declared = wanted === null ? null : declaredIn(text, wanted);
       const delimiter = declared?.delimiter ?? (wanted === "auto" ? sniffed(text, header) : wanted);
-      tokens = { delimiter, quotes, trim, longest: ROW_MAX };
+      tokens = { ...marks, delimiter };
       text = text.slice(declared?.length ?? 0);
       line += declared === null ? 0 : 1;
     }
@@ -303,7 +314,7 @@ async function* batchesOf(
   if (endless !== null) return { line, reason: reasonOf(endless.open), cells: [] };
   const last = endOfFile === undefined ? rest : withoutEnd(rest, String.fromCharCode(endOfFile));
   if (last.trim() === "") return null;
-  tokens ??= { delimiter: wanted === "auto" ? "," : wanted, quotes, trim, longest: ROW_MAX };
+  tokens ??= { ...marks, delimiter: wanted === "auto" ? "," : wanted };
   if (lastLineEnd === "optional") {
     const { rows, fault, open } = tokenise(`${last}\n`, tokens, line);
     if (!open && fault === null) {
