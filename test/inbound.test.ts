@@ -2,15 +2,18 @@
  * Files as old ERPs and partners write them, each with its fate: read with these values, or refused with this sentence at
  * this place. A profile alone says how a file is read; what it does not say is refused, for a wrong value is worse.
  */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { everything } from "../mappings/references.fixture.ts";
 import { groupKey } from "../src/core/record.ts";
 import { memoryScratch } from "../src/core/scratch.ts";
 import { HEADS, parseProfile } from "../src/formats/table/profile.ts";
-import { changesOf, readRecords } from "../src/formats/table/records.ts";
+import { changesOf, readRecords, tryProfile } from "../src/formats/table/records.ts";
 import { Sheet } from "../src/formats/table/text.ts";
 import { expectFate, type Fate, lines, recordsOf } from "./files/inbound.ts";
 import { type Cell, workbook } from "./files/workbook.ts";
+import { tempFolder } from "./support/folder.ts";
 import { judged, mappingNamed } from "./support/judged.ts";
 
 /* Exports of whole ERPs, each after public documentation of its fields. */
@@ -741,6 +744,13 @@ test("500 rows with a price that cannot be read are one group, each with its own
     "Price\nPrice is empty",
     "Product\nProduct is empty",
   ]);
+});
+
+test("what a workbook has in place of a value is shown as people see it, not as it is kept", async () => {
+  const path = join(tempFolder(), "file.xlsx");
+  writeFileSync(path, workbook([head, priced({ raw: '<c r="C2" t="b"><v>1</v></c>' })]));
+  const { refusals } = await tryProfile(parseProfile(BOOK, "my.yaml"), new Map([[HEADS, path]]), 9);
+  expect(refusals).toMatchObject([{ column: "Price", value: "" }]);
 });
 
 /* Workbooks. */

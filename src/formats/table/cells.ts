@@ -257,6 +257,10 @@ const UNREADABLE = "\uffff";
 export const unreadable = (why: string, cell = ""): string =>
   `${UNREADABLE}${cell}${UNREADABLE}${why}`;
 
+/** A cell as people see it: of one that is {@link unreadable}, what stands there. */
+export const shownCell = (cell: string): string =>
+  cell.startsWith(UNREADABLE) ? (cell.split(UNREADABLE)[1] ?? "") : cell;
+
 /** What a workbook has for yes and no: no text, number or day. */
 export const [TRUE, FALSE] = ["TRUE", "FALSE"].map((word) =>
   unreadable(`is ${word} in the workbook, which is no text, number or day`),

@@ -3,7 +3,7 @@ import { Decimal } from "../../core/decimal.ts";
 import { defined } from "../../core/defined.ts";
 import { FileFault } from "../format.ts";
 import { expectTotals } from "../manifest.ts";
-import { BadCell, type Cell, foldedAs } from "./cells.ts";
+import { BadCell, type Cell, foldedAs, shownCell } from "./cells.ts";
 import {
   type Block,
   isOf,
@@ -212,7 +212,7 @@ const problemOf = (
     column,
     message: `${of} ${message}`,
     reason: `${of} ${reason}`,
-    ...defined({ value }),
+    ...defined({ value: value && shownCell(value) }),
   };
 };
 
