@@ -104,6 +104,14 @@ test.for([
   },
 );
 
+test("a line of an order that comes to half a cent is rounded up, as QuickBooks rounds what it multiplies", async () => {
+  const { orders, only } = desk();
+  const made = gallons(orderDocument("LD-3", { type: "sale" }), "300");
+  const lines = made.lines.map((line) => ({ ...line, unitPrice: Decimal.of("2.18495") }));
+  expect(await deliver(orders, [item({ ...made, lines })])).toMatchObject({ outcome: "done" });
+  expect(only("SalesOrder").lines).toMatchObject([{ Quantity: "300", Amount: "655.49" }]);
+});
+
 test("an order that somebody changed between look and step is read again, and changed once", async () => {
   const { file, orders, only, asked } = desk();
   await deliver(orders, [item(bought())]);

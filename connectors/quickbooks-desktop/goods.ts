@@ -18,6 +18,7 @@ import {
 } from "../../src/ledger/goods.ts";
 import { platformIdIn } from "../../src/ledger/entries.ts";
 import { type Desired, LedgerError } from "../../src/ledger/port.ts";
+import { roundHalfUp } from "../quickbooks/documents.ts";
 import type { Element } from "../quickbooks/element.ts";
 import {
   ascii,
@@ -199,13 +200,13 @@ function noneIn(error: unknown): readonly [] {
   throw error;
 }
 
-/** A rate that has more digits than QuickBooks keeps is left to the amount. @throws Refused */
+/** A rate that has more digits than QuickBooks keeps is left to the amount, which is what QuickBooks multiplies. @throws Refused */
 const orderLines = ({ unit }: OrderConfig, { lines }: OrderDocument) =>
   lines.map((line) => {
     const { product, description: text, unitPrice } = line;
     const quantity = countedOf(unit, line);
     const rate = unitPrice.round(DIGITS).equals(unitPrice) ? unitPrice : null;
-    return { product, text, quantity, rate, amount: quantity.times(unitPrice).round(CENTS) };
+    return { product, text, quantity, rate, amount: roundHalfUp(quantity.times(unitPrice)) };
   });
 
 const lineValues = (config: OrderConfig, document: OrderDocument): Values[] =>
