@@ -17,7 +17,7 @@ test("the watermark holds until the walk is complete", () => {
   expect(middle.watermark).toBeNull();
   expect(middle.walk).toMatchObject({ cursor: "c1", latest: nine, pages: 1 });
   const end = afterPage(middle, middle.walk as Walk, { cursor: null, latest: null });
-  expect(end).toEqual({ watermark: nine, walk: null, asOf: walk.startedAt });
+  expect(end).toEqual({ watermark: nine, walk: null });
 });
 
 test("it never passes the server's clock at the walk's start", () => {
@@ -42,15 +42,4 @@ test("left ahead by a server's clock that was ahead once, it comes back to that 
 test("the overlap is asked for again; nothing read yet asks for everything", () => {
   expect(sinceOf({ watermark: nine, walk: null }, 300_000)).toBe("2026-11-21T08:55:00.000Z");
   expect(sinceOf(unread, 300_000)).toBe("1970-01-01T00:00:00.000Z");
-});
-
-test("what was committed late is asked for until a walk began twice the overlap after it, and the watermark for ever", () => {
-  const since = (asOf: string): string => sinceOf({ watermark: nine, walk: null, asOf }, 300_000);
-  expect(since("2026-11-21T09:00:00.000000000Z")).toBe("2026-11-21T08:55:00.000Z");
-  expect(since("2026-11-21T09:05:00.000000000Z")).toBe("2026-11-21T08:55:00.000Z");
-  expect(since("2026-11-21T09:07:00.000000000Z")).toBe("2026-11-21T08:57:00.000Z");
-  expect(since("2026-11-21T09:10:00.000000000Z")).toBe("2026-11-21T09:00:00.000Z");
-  expect(since("2026-11-22T09:00:00.000000000Z")).toBe("2026-11-21T09:00:00.000Z");
-  // A server's clock that stands, or was set back, settles nothing.
-  expect(since("2026-11-20T09:00:00.000000000Z")).toBe("2026-11-21T08:55:00.000Z");
 });

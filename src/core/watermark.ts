@@ -6,8 +6,6 @@ export interface WalkPosition {
   /** Everything changed up to here was stored by a complete walk; server time, sortable text. Null: nothing yet. */
   readonly watermark: string | null;
   readonly walk: Walk | null;
-  /** The server's clock when the last complete walk began, sortable text; left out: it did not say, or none was complete. */
-  readonly asOf?: string;
   /** How many walks in a row were given up because they did not end; left out: none. */
   readonly endless?: number;
 }
@@ -36,17 +34,10 @@ export const LATE_MS = 7 * 86_400_000;
 
 export const unread: WalkPosition = { watermark: null, walk: null };
 
-/**
- * What to ask for first. `overlapMs` is asked for again, for writes that were committed late, until a complete walk began so much
- * later that all of them had come: otherwise each look after a burst would read the burst anew, for as long as nothing else
- * changes. As much again is for a header `Date` that is ahead of the clock that writes `updatedAt`. The watermark itself is always
- * asked for: what shares its time may have come after it.
- */
-export function sinceOf({ watermark, asOf = "" }: WalkPosition, overlapMs: number): string {
-  if (watermark === null) return new Date(0).toISOString();
-  const markMs = Date.parse(watermark);
-  const settledMs = asOf === "" ? -Infinity : Date.parse(asOf) - 2 * overlapMs;
-  return new Date(Math.min(Math.max(settledMs, markMs - overlapMs), markMs)).toISOString();
+/** What to ask for first. `overlapMs` is asked for again, for writes that were committed late. */
+export function sinceOf(position: WalkPosition, overlapMs: number): string {
+  if (position.watermark === null) return new Date(0).toISOString();
+  return new Date(Date.parse(position.watermark) - overlapMs).toISOString();
 }
 
 /** The position after one more page. */
@@ -58,9 +49,7 @@ export function afterPage(
   const latest = laterOf(walk.latest, page.latest);
   if (page.cursor !== null)
     return { ...position, walk: { ...walk, cursor: page.cursor, latest, pages: walk.pages + 1 } };
-  const { startedAt } = walk;
-  const asOf = startedAt === "" ? {} : { asOf: startedAt };
-  return { watermark: promoted(position.watermark, walk, latest), walk: null, ...asOf };
+  return { watermark: promoted(position.watermark, walk, latest), walk: null };
 }
 
 /**
