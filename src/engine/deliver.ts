@@ -4,7 +4,7 @@
  */
 import type { Linked, Memory, Outgoing, Sink } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import { idempotencyKey } from "../core/keys.ts";
+import { idempotencyKey, sameNumber } from "../core/keys.ts";
 import { comparedNumber } from "../core/kinds.ts";
 import type { Fault } from "../core/record.ts";
 import { later, type Moment } from "../core/time.ts";
@@ -636,15 +636,11 @@ function memoryOf(
       const { table = "", column = "" } = flow.mapping.namedIn ?? {};
       const rows = table === "" ? [] : (tables.rows?.(table) ?? []);
       return rows
-        .filter(({ row }) => isSameName(row[column], name))
+        .filter(({ row: { [column]: cell } }) => cell !== undefined && sameNumber(cell, name))
         .flatMap(({ row }) => Object.values(row)[0] ?? []);
     },
   };
 }
-
-/** As people write names into a table: case and what stands around them do not count. */
-const isSameName = (cell: string | undefined, name: string): boolean =>
-  cell !== undefined && cell.trim().toLowerCase() === name.trim().toLowerCase();
 
 const namesOf = ({ sink }: Flow): string => sink.names ?? sink.operation;
 
