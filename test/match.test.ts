@@ -1,4 +1,5 @@
 /** `fuelbridge match` over a real store: a month of the sandbox, read by flows, matched without one request. */
+import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -6,13 +7,14 @@ import { chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { loadConfiguration } from "../src/app/configuration.ts";
 import { askOf } from "../src/app/ask.ts";
+import { concernsOf } from "../src/office/concerns.ts";
 import type { Office } from "../src/office/questions.ts";
 import type { MatchReport } from "../src/match/report.ts";
 import { type Sandbox, startSandbox } from "../src/sandbox/server.ts";
 import type { Fault } from "../src/sandbox/scenes/month.ts";
 import { askCommand, commandHere } from "./support/here.ts";
 import { PASSWORD, testConsole } from "./support/console.ts";
-import { tempFolder } from "./support/folder.ts";
+import { isMounted, tempFolder } from "./support/folder.ts";
 import { isThere } from "./support/machine.ts";
 import { monthSite, scoreOf } from "./support/matched.ts";
 import { settleIn } from "./support/site.ts";
@@ -281,6 +283,40 @@ test.runIf(isThere("chromium"))(
   },
   120_000,
 );
+
+test("without room on the disk nothing is compared: a person is told what to do, the flows go on, and with room it is compared", async ({
+  skip,
+}) => {
+  const file = await site();
+  const state = join(dirname(file), "state");
+  const aside = tempFolder();
+  cpSync(state, aside, { recursive: true });
+  if (!isMounted(state, "size=450m,mode=700")) skip("this machine mounts nothing");
+  cpSync(aside, state, { recursive: true });
+  settleIn(state);
+  const told = {
+    message: expect.stringMatching(/ has 4\d\d MB free; what is read needs 512 MB\.$/),
+    next: expect.stringMatching(/^Free space on that disk; papers are compared the next night/),
+  };
+  const all = { from: null, to: null, party: null, direction: null, by: "ann" };
+  await office(file, async (it) => {
+    await expect(it.match(all)).rejects.toMatchObject(told);
+    const status = await it.status();
+    expect(status.matching).toMatchObject({ lastAt: null, trouble: told });
+    expect(concernsOf(status)).toContainEqual(
+      expect.objectContaining({ detail: told.message, next: told.next }),
+    );
+  });
+  const command = await commandHere("match", "--config", file);
+  expect(command).toMatchObject({ code: 1, out: "" });
+  expect(command.err).toMatch(/needs 512 MB\.\n {2}Free space on that disk; /);
+  expect((await commandHere("once", "--config", file)).code).toBe(0);
+  spawnSync("/bin/mount", ["-o", "remount,size=800m", state]);
+  await office(file, async (it) => {
+    expect((await it.match(all)).findings.length).toBeGreaterThan(0);
+    expect((await it.status()).matching.trouble).toBeNull();
+  });
+}, 120_000);
 
 test("a finding is over by itself when the paper comes", async () => {
   const file = await site();

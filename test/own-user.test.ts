@@ -2,7 +2,7 @@
  * The daemon as a user of its own on an installation that root owns: no home, no right beside its state folder. And no
  * stack trace where a right or a disk is missing.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -20,7 +20,7 @@ import { exportsFolder, root } from "../src/demo/world.ts";
 import { startSandbox } from "../src/sandbox/server.ts";
 import { markFile, storeFile } from "../src/store/database.ts";
 import { controlOf } from "./conformance/support.ts";
-import { tempFolder } from "./support/folder.ts";
+import { isMounted, tempFolder } from "./support/folder.ts";
 
 /** Nobody's number: a user without a name or a home. */
 const USER = 12_345;
@@ -197,10 +197,6 @@ describe.skipIf(!isRoot)("no stack trace for a missing right or a full disk", ()
     return mount(site, "size=64k");
   }
 
-  function mount({ state }: Place, how: string): boolean {
-    const options = `${how},uid=${USER},gid=${USER},mode=700`;
-    const mounted = spawnSync("/bin/mount", ["-t", "tmpfs", "-o", options, "tmpfs", state]);
-    if (mounted.status === 0) onTestFinished(() => void spawnSync("/bin/umount", [state]));
-    return mounted.status === 0;
-  }
+  const mount = ({ state }: Place, how: string): boolean =>
+    isMounted(state, `${how},uid=${USER},gid=${USER},mode=700`);
 });

@@ -146,7 +146,7 @@ const alertsOf = (engine: Engine): string[] => {
     callers: [],
     quarantine: [],
     reconciliation: reconciliationStatus(engine, null),
-    matching: { lastAt: null, open: 0, large: [] },
+    matching: { lastAt: null, trouble: null, open: 0, large: [] },
     drift: [],
     requests: { used: 0, perMonth: 1, month: "", forecast: { runsOut: null }, slowed: null },
   } as unknown as Status;

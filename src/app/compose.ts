@@ -221,7 +221,9 @@ async function open(
       waitMs: config.reconcile.waitMs,
     });
     const matcher = new Matcher(engine, config.match, plain.tables, () =>
-      openScratch(config.state, 0),
+      openScratch(config.state, 0, {
+        then: "papers are compared the next night, or by `fuelbridge match`, and nothing else waits for that",
+      }),
     );
     const { perMonth } = config.platform.budget;
     const backfills = new Backfills(engine, { spent: used("backfill"), perMonth });

@@ -59,6 +59,13 @@ interface Person {
   readonly note: string;
 }
 
+/** Why the last run of this process ended without an answer, ISO 8601 UTC, and what to do. */
+interface MatchTrouble {
+  readonly at: string;
+  readonly message: string;
+  readonly next: string;
+}
+
 /** A finding as it is kept. */
 export interface KeptFinding extends Finding {
   readonly state: "open" | "accepted" | "disputed";
@@ -80,6 +87,7 @@ export class Matcher {
   readonly #tables: Rows;
   readonly #scratch: () => Scratch;
   #running: Promise<unknown> = Promise.resolve();
+  #trouble: MatchTrouble | null = null;
 
   /** `scratch`: room on disk for the papers of one run, which closes it. */
   constructor(engine: Engine, options: MatchOptions, tables: Rows, scratch: () => Scratch) {
@@ -91,6 +99,10 @@ export class Matcher {
 
   get alertAbove(): number | null {
     return this.#options.alertAbove;
+  }
+
+  get trouble(): MatchTrouble | null {
+    return this.#trouble;
   }
 
   /**
@@ -106,7 +118,14 @@ export class Matcher {
         scratch.close();
       }
     });
-    this.#running = work.catch(() => {});
+    this.#running = work.then(
+      () => (this.#trouble = null),
+      (error: Error & { readonly next?: string }) => {
+        const at = new Date(this.#engine.clock.now().wallMs).toISOString();
+        const { message, next = "The daemon's log says more." } = error;
+        this.#trouble = { at, message, next };
+      },
+    );
     return work;
   }
 

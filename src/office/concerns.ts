@@ -52,6 +52,7 @@ export const concernsOf = (status: Status): Concern[] => [
     }),
   ),
   ...ofBothSides(status),
+  ...ofMatching(status),
   ...status.matching.large.map(({ key, since, what, party, amount, cause, next }) =>
     concern({
       key: `finding ${key}`,
@@ -121,6 +122,20 @@ function ofBothSides({ reconciliation }: Status): Concern[] {
     ),
   ];
 }
+
+const ofMatching = ({ matching: { trouble } }: Status): Concern[] =>
+  trouble === null
+    ? []
+    : [
+        concern({
+          key: "papers not compared",
+          title: "Orders, tickets, invoices and prices could not be compared",
+          since: trouble.at,
+          detail: trouble.message,
+          next: trouble.next,
+          page: { name: "match" },
+        }),
+      ];
 
 const toFlow = ({ name }: FlowStatus): Page => ({ name: "flows", flow: name });
 

@@ -48,7 +48,7 @@ const STATUS: Status = {
     wantsShare: null,
     differences: { confirmed: 0, seen: 0, clears: 0, accepted: 0, first: [] },
   },
-  matching: { lastAt: null, open: 0, large: [] },
+  matching: { lastAt: null, trouble: null, open: 0, large: [] },
   clockJump: null,
   store: { bytes: 8_192, freeBytes: 0 },
   requests: MONTH,

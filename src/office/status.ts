@@ -169,6 +169,8 @@ function matchingStatus({ engine, matcher }: OfficeParts) {
   return {
     /** ISO 8601 UTC; null: never. */
     lastAt: lastMatch(engine)?.at ?? null,
+    /** Why the daemon's last run ended without an answer, and what to do; null: it did not. */
+    trouble: matcher?.trouble ?? null,
     /** Findings that nobody has accepted or disputed. */
     open: open.length,
     /** Of them, those above the amount that the site sets (`match.alertAbove`). */

@@ -2,11 +2,12 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { tempFolder } from "../../test/support/folder.ts";
+import { isMounted, tempFolder } from "../../test/support/folder.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { memoryScratch } from "../core/scratch.ts";
 import { openScratch } from "./scratch.ts";
 
+const MB = 1024 * 1024;
 const step = fc.constantFrom("put", "put", "put", "replace");
 const key = fc.nat({ max: 250 }).map((at) => `${at}é😀`);
 const text = fc.oneof(
@@ -86,4 +87,43 @@ test.skipIf(process.platform === "win32")(
 test("without room on the disk nothing is begun, and the message says how much is needed", () => {
   expect(() => openScratch(tempFolder(), 1e15)).toThrow(SourceUnavailable);
   expect(() => openScratch(tempFolder(), 1e15)).toThrow(/MB free; what is read needs \d+ MB/);
+});
+
+test("a scratch that grows leaves the store what it needs, and says how it goes on", () => {
+  let free = 600 * MB;
+  const then = "papers are compared the next night";
+  const scratch = openScratch(tempFolder(), 0, { then, free: () => free });
+  const filled = () => {
+    for (let at = 0; at < 9; at++) scratch.put(`${at}`, "x".repeat(MB));
+  };
+  filled();
+  free = 383 * MB;
+  expect(filled).toThrow(
+    expect.objectContaining({
+      message: expect.stringMatching(/ has 383 MB free; the store is left 384 MB\.$/),
+      next: "Free space on that disk; papers are compared the next night.",
+    }),
+  );
+  expect(scratch.page(0, 1)).toHaveLength(1);
+  scratch.close();
+});
+
+test("a disk that is full while a scratch is written is told with SQLite's own words, and what to do", ({
+  skip,
+}) => {
+  const folder = tempFolder();
+  if (!isMounted(folder, "size=2m")) skip("this machine mounts nothing");
+  const scratch = openScratch(folder, 0, { free: () => Infinity });
+  expect(() => {
+    for (let at = 0; at < 99; at++) scratch.put(`${at}`, "x".repeat(MB / 8));
+  }).toThrow(
+    expect.objectContaining({
+      name: "SourceUnavailable",
+      message: expect.stringMatching(
+        /^The temporary file in .* cannot be used: .* \(SQLITE_(?:FULL|IOERR\w*)\)\.$/,
+      ),
+      next: "Free space on that disk, and look at it: it is read at the next look. Nothing was read, and nothing is lost.",
+    }),
+  );
+  scratch.close();
 });

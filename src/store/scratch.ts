@@ -9,8 +9,12 @@ import { SourceUnavailable } from "../core/errors.ts";
 import type { Kept, Scratch } from "../core/scratch.ts";
 import { asking } from "./statements.ts";
 
-/** What the store must be left with, and twice of that: what it needs grows while records are taken in. */
+/** Twice what the store must be left with (database.ts): what it needs grows while records are taken in. */
 const FREE_BYTES_MIN = 512 * 1024 * 1024;
+/** So much is left free whatever is put in: with 256 MB the store stops the process, and others write meanwhile. */
+const LEFT_BYTES_MIN = 384 * 1024 * 1024;
+/** After so many characters that were put in the disk is looked at again. */
+const LOOK_AFTER = 4 * 1024 * 1024;
 /** On disk a record takes about this many times its bytes in a file: JSON has names, and there is an index. */
 const SPREAD = 4;
 /** Records are large or small: so many are read in one step. */
@@ -18,21 +22,36 @@ const PAGE_STEP = 32;
 const NAME = /^scratch-[\w.-]+$/;
 let opened = 0;
 
+/** The disk that a scratch is on. */
+interface Disk {
+  readonly folder: string;
+  /** How it goes on when there is room again, as the end of a sentence. */
+  readonly then: string;
+  /** Its free bytes. */
+  readonly free: (folder: string) => number;
+}
+
 /**
  * @param folder The state folder: what is read must be nowhere else.
  * @param bytes What is going to be read.
- * @throws SourceUnavailable when the disk has no room for it, now or later
+ * @param more How it goes on after a disk that was full; and, of a test, how much is free.
+ * @throws SourceUnavailable when the disk has no room for it, now or later; it never takes what the store needs
  */
-export function openScratch(folder: string, bytes: number): Scratch {
+export function openScratch(
+  folder: string,
+  bytes: number,
+  more: Partial<Omit<Disk, "folder">> = {},
+): Scratch {
+  const disk = { folder, then: "it is read at the next look", free: freeIn, ...more };
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // Only Windows keeps them: there, what another process has open cannot be removed.
   for (const name of readdirSync(folder)) if (NAME.test(name)) remove(join(folder, name));
-  expectSpace(folder, bytes);
+  expectSpace(disk, FREE_BYTES_MIN + SPREAD * bytes, "what is read needs");
   const path = join(folder, `scratch-${process.pid}-${++opened}.sqlite`);
-  const database = told(folder, () => databaseAt(path));
+  const database = told(disk, () => databaseAt(path));
   return guarded(
-    folder,
-    told(folder, () => over(database)),
+    disk,
+    told(disk, () => over(database)),
     () => {
       database.close();
       if (process.platform === "win32") remove(path);
@@ -107,17 +126,27 @@ function over(database: Database.Database): Omit<Scratch, "close"> {
   };
 }
 
-function guarded(folder: string, scratch: Omit<Scratch, "close">, close: () => void): Scratch {
+function guarded(disk: Disk, scratch: Omit<Scratch, "close">, close: () => void): Scratch {
   const safe =
     <Args extends unknown[], Result>(work: (...args: Args) => Result) =>
     (...args: Args): Result =>
-      told(folder, () => work(...args));
+      told(disk, () => work(...args));
+  let unseen = 0;
+  const filling = <Args extends string[], Result>(work: (...args: Args) => Result) =>
+    safe((...args: Args): Result => {
+      for (const text of args) unseen += text.length;
+      if (unseen >= LOOK_AFTER) {
+        unseen = 0;
+        expectSpace(disk, LEFT_BYTES_MIN, "the store is left");
+      }
+      return work(...args);
+    });
   return {
-    put: safe(scratch.put),
-    replace: safe(scratch.replace),
+    put: filling(scratch.put),
+    replace: filling(scratch.replace),
     page: safe(scratch.page),
     count: safe(scratch.count),
-    add: safe(scratch.add),
+    add: filling(scratch.add),
     take: safe(scratch.take),
     left: safe(scratch.left),
     close,
@@ -125,7 +154,7 @@ function guarded(folder: string, scratch: Omit<Scratch, "close">, close: () => v
 }
 
 /** A disk that fills up, or fails, under it is no fault of the store's: the file is read again when there is room. */
-function told<Result>(folder: string, work: () => Result): Result {
+function told<Result>({ folder, then }: Disk, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
@@ -133,25 +162,29 @@ function told<Result>(folder: string, work: () => Result): Result {
     throw new SourceUnavailable(
       `The temporary file in ${folder} cannot be used: ${error.message} (${error.code}).`,
       {
-        next: "Free space on that disk, and look at it; nothing was read, and nothing is lost.",
+        next: `Free space on that disk, and look at it: ${then}. Nothing was read, and nothing is lost.`,
         cause: error,
       },
     );
   }
 }
 
-function expectSpace(folder: string, bytes: number): void {
-  const { bavail, bsize } = statfsSync(folder);
-  const free = bavail * bsize;
-  const wanted = FREE_BYTES_MIN + SPREAD * bytes;
-  if (free >= wanted) return;
+/** `what`: what so many bytes are for. */
+function expectSpace({ folder, then, free }: Disk, bytes: number, what: string): void {
+  const left = free(folder);
+  if (left >= bytes) return;
   throw new SourceUnavailable(
-    `The disk of ${folder} has ${mb(free)} MB free; what is read needs ${mb(wanted)} MB.`,
-    { next: "Free space on that disk; it is read at the next look." },
+    `The disk of ${folder} has ${Math.floor(left / MB)} MB free; ${what} ${Math.ceil(bytes / MB)} MB.`,
+    { next: `Free space on that disk; ${then}.` },
   );
 }
 
-const mb = (bytes: number): number => Math.ceil(bytes / 1024 / 1024);
+function freeIn(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+const MB = 1024 * 1024;
 
 const remove = (path: string): void => {
   try {

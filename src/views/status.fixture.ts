@@ -106,7 +106,7 @@ export const STATUS: Status = {
       ],
     },
   },
-  matching: { lastAt: null, open: 0, large: [] },
+  matching: { lastAt: null, trouble: null, open: 0, large: [] },
   clockJump: { at: "2026-11-21T06:30:00.000Z", byMs: -93_600_000 },
   store: { bytes: 13_002_342, freeBytes: 4_194_304 },
   requests: {

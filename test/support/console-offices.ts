@@ -196,6 +196,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
     },
     matching: {
       lastAt: AT,
+      trouble: { at: AT, message: text(), next: text() },
       open: 1,
       large: [
         {
