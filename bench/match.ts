@@ -25,6 +25,7 @@ const INVOICES = 2_000;
 
 interface Usage {
   readonly cpuSeconds: number;
+  readonly wallSeconds: number;
   readonly peakMb: number;
 }
 
@@ -44,7 +45,7 @@ export async function benchMatch(invoices: number, rounds: number): Promise<void
       mkdirSync(join(folder, "erp"));
       await fuelbridge(folder, platform, "once");
       repeat(folder, invoices / INVOICES);
-      say("", `match: ${whole(invoices)} invoices, CPU seconds (peak MB)`);
+      say("", `match: ${whole(invoices)} invoices, CPU seconds, wall seconds (peak MB)`);
       const measured: Usage[] = [];
       for (let at = 0; at < rounds; at++) {
         const words = ["match", "--from", "2000-01-01", "--json"];
@@ -53,25 +54,28 @@ export async function benchMatch(invoices: number, rounds: number): Promise<void
         if (data.invoices.all < invoices)
           throw new Error(`${data.invoices.all} of ${invoices} invoices were matched`);
         measured.push(usage);
-        say(`  fuelbridge ${usage.cpuSeconds.toFixed(2)} (${whole(usage.peakMb)})`);
+        const [cpu, wall] = [usage.cpuSeconds, usage.wallSeconds].map((one) => one.toFixed(2));
+        say(`  fuelbridge ${cpu}, ${wall} (${whole(usage.peakMb)})`);
       }
       return measured;
     } finally {
       await sandbox.close();
     }
   });
-  const seconds = median(sides.map(({ cpuSeconds }) => cpuSeconds));
+  const cpu = median(sides.map(({ cpuSeconds }) => cpuSeconds));
+  const wall = median(sides.map(({ wallSeconds }) => wallSeconds));
   const peak = Math.max(...sides.map(({ peakMb }) => peakMb));
   say(
     "",
     table(
-      ["MATCH", "CPU SECONDS", "TARGET", "", "PEAK MB", "TARGET", ""],
+      ["MATCH", "CPU S", "WALL S", "TARGET", "", "PEAK MB", "TARGET", ""],
       [
         [
           `${whole(invoices)} invoices`,
-          seconds.toFixed(2),
+          cpu.toFixed(2),
+          wall.toFixed(2),
           `< ${TARGET_S}`,
-          verdict(seconds < TARGET_S),
+          verdict(Math.max(cpu, wall) < TARGET_S),
           whole(peak),
           `< ${TARGET_MB}`,
           verdict(peak < TARGET_MB),
@@ -89,6 +93,7 @@ async function fuelbridge(
 ): Promise<{ readonly usage: Usage; readonly answer: string }> {
   const file = join(folder, "usage.json");
   const hook = pathToFileURL(join(import.meta.dirname, "usage-at-exit.ts")).href;
+  const startedMs = performance.now();
   const child = spawn(
     process.execPath,
     [join(root, "src", "launch.mjs"), ...words, "--config", join(folder, "config.yaml")],
@@ -104,7 +109,9 @@ async function fuelbridge(
     },
   );
   const [answer] = await Promise.all([text(child.stdout), once(child, "close")]);
-  return { usage: JSON.parse(readFileSync(file, "utf8")) as Usage, answer };
+  const wallSeconds = (performance.now() - startedMs) / 1_000;
+  const used = JSON.parse(readFileSync(file, "utf8")) as Omit<Usage, "wallSeconds">;
+  return { usage: { ...used, wallSeconds }, answer };
 }
 
 /** What is another one in each month: the beginning of ids, and the beginning of numbers. */

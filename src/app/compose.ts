@@ -222,7 +222,8 @@ async function open(
     });
     const matcher = new Matcher(engine, config.match, plain.tables, () =>
       openScratch(config.state, 0, {
-        then: "papers are compared the next night, or by `fuelbridge match`, and nothing else waits for that",
+        goesOn:
+          "papers are compared the next night, or by `fuelbridge match`, and nothing else waits for that",
       }),
     );
     const { perMonth } = config.platform.budget;

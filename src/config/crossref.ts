@@ -16,6 +16,7 @@ import {
 import { join } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
 import { ConfigurationError } from "../core/errors.ts";
+import { push } from "../core/groups.ts";
 import { causeOf, type Complaint, shown } from "./problems.ts";
 import { readText } from "./document.ts";
 
@@ -140,7 +141,7 @@ function readTable(name: string, file: string, state: string): Table {
   const lines = new Map<string, number>();
   const causes = new Map<string, TableFault[]>();
   const complain = (cause: string, line: number, message: string, remedy = CORRECT): void => {
-    causes.set(cause, [...(causes.get(cause) ?? []), { line, message, remedy }]);
+    push(causes, cause, { line, message, remedy });
   };
   for (const { record, line } of body) {
     const [key = ""] = record;

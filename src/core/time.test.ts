@@ -1,6 +1,6 @@
 import { assert, constantFrom, integer, property } from "fast-check";
 import { expect, test } from "vitest";
-import { calendarOf, faultOfTimeZone, namedDay, timeOfDay } from "./time.ts";
+import { calendarOf, faultOfTimeZone, namedDay, timeOfDay, workingDays } from "./time.ts";
 
 const chicago = calendarOf("America/Chicago");
 
@@ -102,4 +102,9 @@ test("the time of a day is that of the calendar, and none on a day on which cloc
   expect(timeOfDay("2026-08-15T04:59:59Z", dayOf)).toBe("2359");
   expect(timeOfDay("2026-03-08T18:00:00Z", dayOf)).toBeNull();
   expect(timeOfDay("2026-11-01T18:00:00Z", dayOf)).toBeNull();
+});
+
+test("working days are Monday to Friday", () => {
+  expect(workingDays("2026-11-20", "2026-11-23")).toBe(1);
+  expect(workingDays("2026-11-20", "2026-11-27")).toBe(5);
 });

@@ -1,3 +1,5 @@
+import { remembered } from "./remembered.ts";
+
 /**
  * What the clocks of a time zone (IANA) show at an instant, ms UTC: as if it were UTC, ms, to the second.
  * @throws RangeError for what is no instant
@@ -11,21 +13,16 @@ export function clocksOf(timeZone: string): (atMs: number) => number {
     format ??= new Intl.DateTimeFormat("sv", style);
     return Date.parse(`${format.format(atMs).replace(" ", "T")}Z`);
   };
-  /** By how much the clocks are ahead of UTC on a day (UTC), ms; null: that changes on it. */
-  const offsets = new Map<number, number | null>();
-
-  /** `Intl` is asked twice a day: to ask it each time takes as long as to map a small document. */
-  function offsetOn(day: number): number | null {
-    const known = offsets.get(day);
-    if (known !== undefined) return known;
-    if (offsets.size >= DAYS_MAX) offsets.clear();
+  /**
+   * By how much the clocks are ahead of UTC on a day (UTC), ms; null: that changes on it. `Intl` is asked twice a day: to ask it
+   * each time takes as long as to map a small document.
+   */
+  const offsetOn = remembered((day: number): number | null => {
     const [first, last] = [day * DAY_MS, (day + 1) * DAY_MS - 1_000].map(
       (atMs) => shown(atMs) - atMs,
     ) as [number, number];
-    const offsetMs = first === last ? first : null;
-    offsets.set(day, offsetMs);
-    return offsetMs;
-  }
+    return first === last ? first : null;
+  }, DAYS_MAX);
 
   return (atMs) => {
     const offsetMs = atMs >= 0 ? offsetOn(Math.floor(atMs / DAY_MS)) : null;
@@ -40,15 +37,11 @@ export function clocksOf(timeZone: string): (atMs: number) => number {
  */
 export function calendarOf(timeZone: string): (instant: string) => string {
   const clocks = clocksOf(timeZone);
-  const days = new Map<number, string>();
-  return (instant) => {
-    if (DATE_ONLY.test(instant)) return instant.slice(0, 10);
-    const at = Math.floor(clocks(Date.parse(instant)) / DAY_MS);
-    const day = days.get(at) ?? dayAt(at * DAY_MS);
-    if (days.size >= DAYS_MAX) days.clear();
-    days.set(at, day);
-    return day;
-  };
+  const dayOf = remembered((at: number) => dayAt(at * DAY_MS), DAYS_MAX);
+  return (instant) =>
+    DATE_ONLY.test(instant)
+      ? instant.slice(0, 10)
+      : dayOf(Math.floor(clocks(Date.parse(instant)) / DAY_MS));
 }
 
 const DAY_MS = 86_400_000;
@@ -104,6 +97,15 @@ export const dayAt = (atMs: number): string => new Date(atMs).toISOString().slic
 
 /** The day (`YYYY-MM-DD`) so many days before another; after it, where they are below 0. */
 export const dayBefore = (day: string, days = 1): string => dayAt(Date.parse(day) - days * DAY_MS);
+
+/** Full working days between two days, Monday to Friday; of more than 100 days the first 100. */
+export function workingDays(from: string, to: string): number {
+  let count = 0;
+  const end = Date.parse(to);
+  for (let at = Date.parse(from) + DAY_MS; at <= end && count < 100; at += DAY_MS)
+    if (new Date(at).getUTCDay() % 6 !== 0) count++;
+  return count;
+}
 
 /** The last day of a month (`YYYY-MM`). */
 export function lastDayOf(month: string): string {

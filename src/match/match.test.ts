@@ -14,7 +14,6 @@ import {
   type Ticket,
 } from "./papers.ts";
 import { Matching, summed } from "./report.ts";
-import { workingDays } from "./rules.ts";
 import type { Finding, MatchSettings } from "./situation.ts";
 
 const D = (digits: string): Decimal => Decimal.of(digits);
@@ -517,11 +516,6 @@ test("drafts and void papers are in a case and compare with nothing", () => {
     findings: [],
     invoices: { all: 3, match: 2, left: 1 },
   });
-});
-
-test("working days are Monday to Friday", () => {
-  expect(workingDays("2026-11-20", "2026-11-23")).toBe(1);
-  expect(workingDays("2026-11-20", "2026-11-27")).toBe(5);
 });
 
 test("a month with thirteen kinds of errors: each is found and nothing is invented; a clean month has none", () => {

@@ -9,15 +9,17 @@
  */
 import { z } from "zod";
 import { Decimal } from "../core/decimal.ts";
+import { connected, push, Unions } from "../core/groups.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import { foldedNumber } from "../core/keys.ts";
+import { remembered } from "../core/remembered.ts";
 import type { Scratch } from "../core/scratch.ts";
 import { byText } from "../core/text.ts";
 import { namedDay } from "../core/time.ts";
 import { DeliveryTicket } from "../platform/contract/delivery-ticket.ts";
 import { Invoice as InvoiceRecord } from "../platform/contract/invoice.ts";
 import { Connection, FreightRate as RateRecord } from "../platform/contract/network.ts";
-import { Order as OrderRecord } from "../platform/contract/order.ts";
+import { gallonsIn, Order as OrderRecord } from "../platform/contract/order.ts";
 import { SupplierTerminal } from "../platform/contract/place.ts";
 import { RackPrice } from "../platform/contract/pricing.ts";
 import { decimalOrNull, textOrNull } from "../platform/contract/primitives.ts";
@@ -94,14 +96,6 @@ export type FreightRate = z.output<typeof Lane>;
 export type Place = Read<"place">;
 export type CompanyLink = Read<"connection">;
 
-/** Gallons of a unit. */
-const GALLONS: Readonly<Record<string, Decimal>> = {
-  gal: Decimal.of("1"),
-  liter: Decimal.of("0.264172"),
-  ltr: Decimal.of("0.264172"),
-  bbl: Decimal.of("42"),
-};
-
 /** A reader of records of one contract; it gives null for what does not have the contract's shape. */
 const reading =
   <Schema extends z.ZodType, Paper>(schema: Schema, make: (record: z.output<Schema>) => Paper) =>
@@ -143,7 +137,7 @@ export function readers(dayOf: (instant: string) => Day) {
       location: it.locationId ?? null,
       lines: (it.lines ?? []).map((line) => {
         const unit = (line.unitCode ?? line.unit ?? "gal").toLowerCase();
-        const [factor, quantity] = [GALLONS[unit], line.quantity ?? line.gallons];
+        const [factor, quantity] = [gallonsIn(unit), line.quantity ?? line.gallons];
         const agreed = (price: Decimal | null | undefined): Decimal | null =>
           unit === "gal" && price && price.sign !== 0 ? price : null;
         return {
@@ -181,7 +175,7 @@ export function readers(dayOf: (instant: string) => Day) {
     })),
 
     price: reading(RackPrice.partial(), (it) => {
-      const factor = GALLONS[(it.unit ?? "gal").toLowerCase()];
+      const factor = gallonsIn(it.unit ?? "gal");
       const perGallon = (price?: Decimal) => (price && factor ? price.over(factor, 6) : null);
       return {
         /** Null: ours. */
@@ -242,24 +236,11 @@ const SURCHARGE = /surcharge|\bfsc\b/i;
 const FREIGHT = /freight|haul|transport|delivery (?:fee|charge)/i;
 /** A line of fuel may say that its freight is included. */
 const ALL_FREIGHT = new RegExp(`^\\W*(?:${FREIGHT.source})`, "i");
-const described = remembered((text) => {
+const described = remembered((text: string) => {
   if (SURCHARGE.test(text)) return "surcharge";
   if (ALL_FREIGHT.test(text)) return "freight";
   return FREIGHT.test(text) ? "with freight" : "other";
 });
-
-/** There are few names, and each is asked for a hundred thousand times. */
-export function remembered<Made>(make: (text: string) => Made) {
-  const known = new Map<string, Made>();
-  return (text: string): Made => {
-    const found = known.get(text);
-    if (found !== undefined) return found;
-    const made = make(text);
-    if (known.size >= 2_000) known.clear();
-    known.set(text, made);
-    return made;
-  };
-}
 
 /** As numbers and names are compared everywhere: without case and outer or repeated blanks. */
 export const fold = remembered(foldedNumber);
@@ -336,7 +317,7 @@ export class Papers {
   readonly #invoices: Seq[] = [];
   /** Kinds and folded numbers of papers, made when those come that were sent. */
   #numbers: Set<string> | null = null;
-  #parent = new Int32Array(0);
+  #unions = new Unions(0);
   /** By the key of a line. */
   readonly #guesses = new Map<string, Seq>();
 
@@ -370,6 +351,10 @@ export class Papers {
 
   /** Papers of one time lie together in each kind: pages that were read last are kept. */
   #at(seq: Seq): AnyPaper {
+    return parseExact(this.#text(seq)) as unknown as AnyPaper;
+  }
+
+  #text(seq: Seq): string {
     const from = seq - (seq % PAGE);
     const page = this.#pages.get(from) ?? this.#papers.page(from, PAGE);
     const paper = page[seq - from];
@@ -378,7 +363,7 @@ export class Papers {
     this.#pages.set(from, page);
     const [oldest = from] = this.#pages.keys();
     if (this.#pages.size > PAGES_MAX) this.#pages.delete(oldest);
-    return parseExact(paper.text) as unknown as AnyPaper;
+    return paper.text;
   }
 
   #addTicket({ number, bols, order, supplier, receiver, day, lines }: Ticket, seq: Seq): void {
@@ -403,12 +388,12 @@ export class Papers {
     const first = new Int32Array(this.#count).fill(-1);
     const next = new Int32Array(this.#count);
     for (let seq = this.#count - 1; seq >= 0; seq--) {
-      const root = this.#root(seq);
+      const root = this.#unions.root(seq);
       next[seq] = first[root] ?? -1;
       first[root] = seq;
     }
     for (let seq = 0; seq < this.#count; seq++) {
-      if (first[this.#root(seq)] !== seq) continue;
+      if (first[this.#unions.root(seq)] !== seq) continue;
       const members: Seq[] = [];
       for (let at = seq; at !== -1; at = next[at] ?? -1) members.push(at);
       yield this.#case(members);
@@ -416,27 +401,28 @@ export class Papers {
   }
 
   *#connect(): Generator<undefined> {
-    this.#parent = Int32Array.from({ length: this.#count }, (_, seq) => seq);
+    this.#unions = new Unions(this.#count);
     /** Tickets that a line was found for. */
     const taken = { sale: new Set<Seq>(), purchase: new Set<Seq>() };
     const loose: [seq: Seq, at: number][] = [];
     const billed = new Map<string, Seq>();
     for (const [order, tickets] of this.#by.order)
-      for (const { seq } of tickets) this.#unite(seq, this.#orders.get(order));
+      for (const { seq } of tickets) this.#unions.unite(seq, this.#orders.get(order));
     for (const seq of this.#invoices) {
       yield undefined;
-      const invoice = this.#at(seq) as Invoice;
-      this.#unite(seq, this.#orders.get(invoice.order ?? ""));
+      // It is joined by its texts alone: numbers that are no Decimals are here, and take half of the time.
+      const invoice = JSON.parse(this.#text(seq)) as Invoice;
+      this.#unions.unite(seq, this.#orders.get(invoice.order ?? ""));
       for (const one of linesOf(invoice)) {
         const { tickets } = this.#find(one);
-        for (const ticket of tickets) this.#unite(seq, ticket.seq);
+        for (const ticket of tickets) this.#unions.unite(seq, ticket.seq);
         if (one.kind === "freight") continue;
         for (const ticket of tickets) taken[invoice.direction].add(ticket.seq);
         if (tickets.length > 0) continue;
         loose.push([seq, one.at]);
         const name = paperless(one);
         if (name === null) continue;
-        this.#unite(seq, billed.get(name));
+        this.#unions.unite(seq, billed.get(name));
         billed.set(name, seq);
       }
     }
@@ -489,7 +475,7 @@ export class Papers {
       if (best === undefined) continue;
       given.add(best.it);
       this.#guesses.set(key, best.it.seq);
-      this.#unite(seq, best.it.seq);
+      this.#unions.unite(seq, best.it.seq);
     }
   }
 
@@ -541,20 +527,6 @@ export class Papers {
     return near.length > 0 ? near : all;
   }
 
-  #root(seq: Seq): Seq {
-    let at = seq;
-    while (this.#parent[at] !== at) {
-      const up = this.#parent[at] ?? at;
-      this.#parent[at] = this.#parent[up] ?? up;
-      at = this.#parent[at] ?? up;
-    }
-    return at;
-  }
-
-  #unite(one: Seq, other: Seq | undefined): void {
-    if (other !== undefined) this.#parent[this.#root(one)] = this.#root(other);
-  }
-
   #case(members: readonly Seq[]): Case {
     const papers = new Map(members.map((seq) => [seq, this.#at(seq)]));
     const all = [...papers.values()].sort(byId);
@@ -592,8 +564,8 @@ const numberOf = (paper: AnyPaper): string =>
   `${paper.kind} ${"direction" in paper ? paper.direction : ""} ${foldedNumber(paper.number)}`;
 
 /** Texts that many papers have in common are kept once. */
-const kept = remembered(String);
-const listOf = remembered((json) => JSON.parse(json) as readonly string[]);
+const kept = remembered((text: string) => text);
+const listOf = remembered((json: string) => JSON.parse(json) as readonly string[]);
 
 /** A number as papers write it in many ways: its letters and digits alone. Empty: without a digit it names nothing (`N/A`). */
 export function spelling(number: string): string {
@@ -617,14 +589,6 @@ function offBy({ gross, net }: TicketLine, gallons: Decimal): Decimal {
   const offs = [gross, net].flatMap((one) => (one === null ? [] : [one.minus(gallons).abs()]));
   const [least = gallons.abs()] = offs.toSorted((one, other) => one.compare(other));
   return least;
-}
-
-/** Adds to the list of a key. */
-export function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
-  const list = map.get(key);
-  if (list !== undefined) list.push(value);
-  // An array that begins with its value has no room for seventeen: most lists stay like that.
-  else map.set(key, [value]);
 }
 
 /** Fuel of one product in one load: what was billed of it in a direction, and what was delivered. */
@@ -748,21 +712,3 @@ const loadNames = (one: JoinedLine): readonly string[] =>
   one.tickets.length > 0
     ? one.tickets.map(({ id }) => id)
     : [paperless(one) ?? `line ${lineKey(one)}`];
-
-/** Those that have a name in common, directly or through others, in their order. */
-export function connected<One>(
-  all: readonly One[],
-  namesOf: (one: One) => readonly string[],
-): One[][] {
-  const parent = new Map<string, string>();
-  const rootOf = (name: string): string => {
-    let root = name;
-    for (let up = parent.get(root); up !== undefined; up = parent.get(root)) root = up;
-    return root;
-  };
-  for (const one of all) {
-    const [first = "", ...more] = namesOf(one).map(rootOf);
-    for (const root of more) if (root !== rootOf(first)) parent.set(root, rootOf(first));
-  }
-  return [...Map.groupBy(all, (one) => rootOf(namesOf(one)[0] ?? "")).values()];
-}

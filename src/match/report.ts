@@ -1,5 +1,6 @@
 /** Every paper in one case, every case judged by every rule, and what that comes to. */
 import { Decimal } from "../core/decimal.ts";
+import { remembered } from "../core/remembered.ts";
 import { memoryScratch } from "../core/scratch.ts";
 import { byText } from "../core/text.ts";
 import {
@@ -11,7 +12,6 @@ import {
   lineKind,
   type Names,
   Papers,
-  remembered,
 } from "./papers.ts";
 import { type Finding, type MatchSettings, Reference, Run, situationOf } from "./situation.ts";
 import { rules } from "./rules.ts";
@@ -83,7 +83,7 @@ export class Matching {
   ): Generator<undefined, MatchReport> {
     const run = new Run(this.#names, this.reference, settings);
     const invoices = { all: 0, match: 0, differ: 0, wait: 0, left: 0 };
-    /** Of invoices that something was found of. */
+    /** Of invoices that something was found of: they count when it is known what is told. */
     const states = new Map<string, State>();
     let steps = 0;
     for (const one of this.papers.cases()) {
@@ -98,14 +98,14 @@ export class Matching {
         if (!run.isIn(invoice.day) || !this.#isMeant(invoice, filter)) continue;
         const state = stateOf(invoice, situation.waits);
         invoices.all++;
-        invoices[state]++;
         if (named.some(({ id }) => id === invoice.id)) states.set(invoice.id, state);
+        else invoices[state]++;
       }
     }
     return this.reportOf(run, filter, invoices, states);
   }
 
-  /** `invoices`: how many stand how, before what was found; `states`: of those that it may be about. */
+  /** `invoices`: how many stand how, without those that something was found of; `states`: of those. */
   reportOf(
     run: Run,
     filter: MatchFilter,
@@ -124,13 +124,10 @@ export class Matching {
       .map(({ finding }) => finding);
     const isAccepted = ({ key, digest }: Finding): boolean => accepted.get(key) === digest;
     const findings = all.filter((one) => !isAccepted(one));
-    const told = findings.flatMap(({ papers }) => papers).filter(({ kind }) => kind === "invoice");
-    for (const id of new Set(told.map(({ id }) => id))) {
-      const state = states.get(id);
-      if (state === undefined) continue;
-      invoices[state]--;
-      invoices.differ++;
-    }
+    const told = new Set(
+      findings.flatMap(({ papers }) => papers.map(({ kind, id }) => `${kind} ${id}`)),
+    );
+    for (const [id, state] of states) invoices[told.has(`invoice ${id}`) ? "differ" : state]++;
     return {
       from,
       to,
@@ -154,34 +151,26 @@ export class Matching {
 
   /** Papers that no flow brings, and what of those that are here cannot be compared. */
   #lacking(beyond: number): string[] {
-    const { prices, lanes, owners } = this.reference.has;
-    const lacks = (kind: Direction | AnyPaper["kind"]): boolean => !this.#kinds.has(kind);
-    const all: [boolean, string][] = [
-      [lacks("sale"), "what we bill: no flow brings invoices that we issue"],
-      [lacks("purchase"), "what we are billed: no flow brings invoices that we pay"],
-      [
-        lacks("ticket"),
-        "gallons, net from gross, what is not billed or not delivered: no flow brings tickets",
-      ],
-      [lacks("order"), "ordered prices and gallons: no flow brings orders"],
-      [!prices, "the rack price in force: no flow brings rack prices"],
-      [
-        !lanes,
-        "freight: no flow brings freight rates, and there is no table crossref/freight-rates.csv",
-      ],
-      [lanes && !owners, "freight: no flow brings connections, which say whose a rate is"],
-      [
-        beyond > 0,
-        `net from gross of ${beyond} ticket ${beyond === 1 ? "line" : "lines"}: temperature or gravity is beyond the table`,
-      ],
-      [
-        this.#unreadable > 0,
-        `${this.#unreadable} records that are not as the platform specifies them`,
-      ],
-    ];
-    return all.flatMap(([isSo, sentence]) => (isSo ? [sentence] : []));
+    const has = new Set<string>([...this.#kinds, ...this.reference.has]);
+    const all = Object.entries(LACKING).flatMap(([what, told]) => (has.has(what) ? [] : [told]));
+    const of = beyond === 1 ? "1 ticket line" : `${beyond} ticket lines`;
+    if (beyond > 0) all.push(`net from gross of ${of}: temperature or gravity is beyond the table`);
+    if (this.#unreadable > 0)
+      all.push(`${this.#unreadable} records that are not as the platform specifies them`);
+    return all;
   }
 }
+
+/** What cannot be compared where nothing of this kind is here. */
+const LACKING = {
+  sale: "what we bill: no flow brings invoices that we issue",
+  purchase: "what we are billed: no flow brings invoices that we pay",
+  ticket: "gallons, net from gross, what is not billed or not delivered: no flow brings tickets",
+  order: "ordered prices and gallons: no flow brings orders",
+  prices: "the rack price in force: no flow brings rack prices",
+  lanes: "freight: no flow brings freight rates, and there is no table crossref/freight-rates.csv",
+  owners: "freight: no flow brings connections, which say whose a rate is",
+};
 
 function stateOf(invoice: Invoice, waits: boolean): State {
   const isCompared = isLive(invoice) && invoice.lines.some((line) => lineKind(line) === "fuel");
@@ -212,9 +201,9 @@ const inOrder = (one: Finding, other: Finding): number =>
 
 /** The sums of these findings: every amount is in exactly one of them. */
 export function summed(findings: readonly Finding[]) {
-  const [open, rest] = [true, false].map((isOpen) =>
-    findings.filter(({ rule }) => (rule === "not-billed") === isOpen),
-  ) as [Finding[], Finding[]];
+  const { open = [], rest = [] } = Object.groupBy(findings, ({ rule }) =>
+    rule === "not-billed" ? "open" : "rest",
+  );
   const parties = [
     ...Map.groupBy(rest, ({ direction, party }) => `${direction} ${party}`).values(),
   ].map((own) => {

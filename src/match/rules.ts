@@ -4,10 +4,12 @@
  * differs, which may be nothing; null: it cannot compare.
  */
 import { Decimal } from "../core/decimal.ts";
-import { dayAt, namedDay } from "../core/time.ts";
+import { connected } from "../core/groups.ts";
+import { remembered } from "../core/remembered.ts";
+import { dayAt, namedDay, workingDays } from "../core/time.ts";
+import { gallonsIn } from "../platform/contract/order.ts";
 import {
   type AnyPaper,
-  connected,
   type Day,
   type Direction,
   fold,
@@ -20,7 +22,6 @@ import {
   lineKey,
   lineKind,
   type Order,
-  remembered,
   spelling,
   sumOf,
   type TaxLine,
@@ -67,31 +68,23 @@ const gallonsBetween = (billed: Decimal, expected: Decimal, rate: Decimal | null
 // What rules look at.
 
 const headOf = ({ direction, party, day }: Invoice) => ({ direction, party, day });
-/** Papers, and how they were joined: only what differs needs to be told by them. */
-const papersOf =
-  (lines: readonly JoinedLine[], ...more: (readonly AnyPaper[])[]) =>
-  () => [...new Set([...lines.map(({ invoice }) => invoice), ...more.flat()])];
-const joinedBy = (lines: readonly JoinedLine[]) => () =>
-  [...new Set(lines.map(({ by }) => by ?? "nothing"))].join(", ");
+const papersOf = (lines: readonly JoinedLine[], ...more: (readonly AnyPaper[])[]) =>
+  [lines.map(({ invoice }) => invoice), ...more].flat();
 const rateOf = (lines: readonly JoinedLine[]): Decimal | null =>
   lines.find(({ line }) => line.rate !== null)?.line.rate ?? null;
 const gallonsOf = (lines: readonly JoinedLine[]): Decimal | null =>
   sumOf(lines, ({ line }) => line.gallons);
 
-/** Of the days that are asked for, those that no earlier rule has put aside. */
-const linesOf = ({ explained, run }: Situation, { lines }: Group): JoinedLine[] =>
-  lines.filter((one) => !explained.has(one) && run.isIn(one.invoice.day));
-
-/** Groups with at least one line; what is billed, and what a gallon of it was billed at. */
-function* loadsIn(situation: Situation) {
-  for (const group of situation.groups) {
-    const lines = linesOf(situation, group);
+/** Groups with at least one line of the days that are asked for; what is billed, and what a gallon of it was billed at. */
+function* loadsIn({ groups, explained, run }: Situation) {
+  for (const group of groups) {
+    const lines = group.lines.filter((one) => !explained.has(one) && run.isIn(one.invoice.day));
     const [first] = lines;
     if (first === undefined) continue;
     const about = `${group.direction} ${group.load} ${group.product}`;
     const papers = papersOf(lines, group.tickets, group.orders);
-    const [joined, billed, rate] = [joinedBy(lines), gallonsOf(lines), rateOf(lines)];
-    yield { ...headOf(first.invoice), about, papers, joined, group, lines, first, billed, rate };
+    const [billed, rate] = [gallonsOf(lines), rateOf(lines)];
+    yield { ...headOf(first.invoice), about, papers, group, lines, first, billed, rate };
   }
 }
 type Load = Each<typeof loadsIn>;
@@ -99,22 +92,31 @@ type Load = Each<typeof loadsIn>;
 /** Single lines, without those whose price an earlier rule has explained: several rules look at each. */
 function* billedIn(situation: Situation) {
   const { explained, priced, run } = situation;
-  const all = billedOf.get(situation) ?? situation.groups.flatMap(subjectsIn);
+  const all = billedOf.get(situation) ?? subjectsIn(situation);
   billedOf.set(situation, all);
   for (const it of all)
     if (!explained.has(it.one) && !priced.has(it.one) && run.isIn(it.day)) yield it;
 }
 const billedOf = new WeakMap<Situation, ReturnType<typeof subjectsIn>>();
-const subjectsIn = (group: Group) =>
-  group.lines.map((one) => ({
-    ...headOf(one.invoice),
-    about: lineKey(one),
-    papers: papersOf([one], one.tickets, group.orders),
-    joined: joinedBy([one]),
-    group,
-    one,
-    line: one.line,
-  }));
+const subjectsIn = ({ groups, run }: Situation) =>
+  groups.flatMap((group) =>
+    group.lines.map((one) => ({
+      ...headOf(one.invoice),
+      about: lineKey(one),
+      papers: papersOf([one], one.tickets, group.orders),
+      lines: [one],
+      group,
+      one,
+      line: one.line,
+      /** In force where it was loaded. */
+      lists: late(() => listsOf(one, group, run, [...terminalsOf(group), one.line.location ?? ""])),
+    })),
+  );
+/** Made when it is first asked for. */
+const late = <Made>(make: () => Made) => {
+  let made: Made | undefined;
+  return () => (made ??= make());
+};
 type Billed = Each<typeof billedIn>;
 
 /** Tickets, and the groups that each is in, in the direction in which it is billed. */
@@ -127,7 +129,7 @@ function* deliveredIn({ tickets, groups, run }: Situation) {
     const direction: Direction = isOurs ? "purchase" : "sale";
     const party = (isOurs ? supplier : receiver) ?? "";
     const own = groups.filter((it) => it.direction === direction && it.tickets.includes(ticket));
-    yield { direction, party, day, about: id, papers: () => [ticket], ticket, groups: own };
+    yield { direction, party, day, about: id, papers: [ticket], ticket, groups: own };
   }
 }
 type Delivered = Each<typeof deliveredIn>;
@@ -135,7 +137,7 @@ type Delivered = Each<typeof deliveredIn>;
 function* invoicesIn({ invoices, run }: Situation) {
   for (const invoice of invoices)
     if (isLive(invoice) && run.isIn(invoice.day))
-      yield { ...headOf(invoice), about: invoice.id, papers: () => [invoice], invoice };
+      yield { ...headOf(invoice), about: invoice.id, papers: [invoice], invoice };
 }
 
 const nameOf = ({ invoice, line }: JoinedLine): string =>
@@ -217,7 +219,7 @@ function wrongProduct({ group, lines, first, billed, rate }: Load, situation: Si
   for (const one of [...lines, other]) explained.add(one);
   const terminals = [...terminalsOf(other), first.line.location ?? ""];
   const isAtList = direction === "purchase";
-  const lists = isAtList ? listsOf({ one: first, group: other }, run, terminals) : null;
+  const lists = isAtList ? listsOf(first, other, run, terminals) : null;
   const right = priceOf(other, direction) ?? lists?.now.price ?? null;
   const [named, expected] = [first.line.product, other.delivered[0]?.product ?? other.product];
   const over = rate === null || right === null ? null : rate.minus(right).times(billed);
@@ -282,16 +284,16 @@ function hasMoreLoads({ lines, group }: Load): boolean {
 }
 
 const HALF_PERMILLE = Decimal.of("0.0005");
-const UNITS = { liters: Decimal.of("3.785412"), barrels: Decimal.of("0.0238095") };
+const UNITS = { liters: gallonsIn("liter"), barrels: gallonsIn("bbl") };
 const digitsOf = (value: Decimal): string =>
   Array.from(value.abs().round(0).plain()).toSorted().join("");
 
 function hint(billed: Decimal, ticket: Decimal, ordered: Decimal | null): string {
   if (digitsOf(billed) === digitsOf(ticket)) return " (the same digits in another order)";
-  const unit = Object.entries(UNITS).find(([, per]) =>
-    billed.isWithin(billed.abs().times(CENT), ticket.times(per)),
-  );
-  if (unit !== undefined) return ` (as many ${unit[0]})`;
+  for (const [unit, per = ONE] of Object.entries(UNITS)) {
+    const gallons = billed.times(per);
+    if (gallons.isWithin(gallons.abs().times(CENT), ticket)) return ` (as many ${unit})`;
+  }
   return ordered?.equals(billed) === true ? " (as much as was ordered)" : "";
 }
 
@@ -332,11 +334,7 @@ const terminalsOf = ({ ordered, tickets }: Group): string[] =>
   [...ordered, ...tickets].flatMap(({ terminal }) => terminal ?? []);
 
 /** The lists of terminals that were in force when a line was loaded; null: none that reach so far back. */
-function listsOf(
-  { one, group }: Pick<Billed, "one" | "group">,
-  run: Run,
-  terminals: readonly string[],
-) {
+function listsOf(one: JoinedLine, group: Group, run: Run, terminals: readonly string[]) {
   const when = namedDay(one.line.deliveredDate ?? group.tickets[0]?.day ?? "");
   if (when === "") return null;
   return run.reference.inForce(terminals, group.product, when, one.invoice, run);
@@ -364,7 +362,7 @@ const listed =
     const isAtList = direction === "purchase" && priceOf(group, direction) === null;
     const rack = line.rackPrice ?? (isAtList ? line.rate : null);
     if (rack === null) return null;
-    const lists = listsOf(billed, situation.run, [...terminalsOf(group), line.location ?? ""]);
+    const lists = billed.lists();
     if (lists === null) return null;
     const { now } = lists;
     const isPosted = ({ price, spread }: PostedPrice): boolean =>
@@ -394,7 +392,7 @@ function wrongTerminal(billed: Billed, { run, priced }: Situation): Verdict {
   const cause = `${named.name} is billed; it was loaded at ${right.name}.`;
   const values = { billed: named.name ?? null, expected: right.name ?? null, cause };
   const [wrongly, rightly] = [named, right].map((it) =>
-    listsOf(billed, run, [it.terminalCode ?? ""]),
+    listsOf(one, group, run, [it.terminalCode ?? ""]),
   );
   if (!wrongly || !rightly || priceOf(group, direction) !== null)
     return { isCertain: isSure(one), ...values };
@@ -444,7 +442,7 @@ function* haulsIn(situation: Situation) {
   for (const invoices of hauls) {
     const first = invoices[0] as Invoice;
     const loads = new Map(invoices.flatMap((invoice) => [...loadsOf(invoice)]));
-    yield { ...headOf(first), about: first.id, papers: () => invoices, first, invoices, loads };
+    yield { ...headOf(first), about: first.id, papers: invoices, first, invoices, loads };
   }
 }
 type Haul = Each<typeof haulsIn>;
@@ -507,8 +505,13 @@ function* taxesIn(situation: Situation) {
     const { id, lines, taxes } = subject.invoice;
     if (situation.reversed.has(subject.invoice)) continue;
     const fuel = lines.filter((line) => lineKind(line) === "fuel");
-    for (const [name, own] of Map.groupBy(taxes, nameOfTax))
-      yield { ...subject, about: `${id} ${name}`, own, fuel };
+    const nameOf = (product: string | null): string => situation.run.names.product(product ?? "");
+    const sold = Map.groupBy(fuel, ({ product }) => nameOf(product));
+    for (const [name, own] of Map.groupBy(taxes, nameOfTax)) {
+      const product = own[0]?.productRef ?? null;
+      const taxed = product === null ? [] : (sold.get(nameOf(product)) ?? []);
+      yield { ...subject, about: `${id} ${name}`, own, fuel: taxed };
+    }
   }
 }
 
@@ -517,14 +520,10 @@ const isSameTax = (one: TaxLine, other: TaxLine): boolean =>
 
 /** No tax twice; its amount is its rate times its gallons, its rate the usual one, its gallons those that are billed. */
 function taxes(
-  { invoice, own, about, fuel: all }: Each<typeof taxesIn>,
+  { invoice, own, about, fuel }: Each<typeof taxesIn>,
   { run }: Situation,
 ): readonly Difference[] {
   const { taxType: tax, authority, productRef: product } = own[0] as TaxLine;
-  const wanted = run.names.product(product ?? "");
-  const fuel = all.filter(
-    (line) => product !== null && run.names.product(line.product ?? "") === wanted,
-  );
   const sold = sumOf(fuel, ({ gallons }) => gallons);
   // Two compartments of one product may be taxed one by one.
   const isWithin = (): boolean => {
@@ -579,7 +578,7 @@ const BLEND = /\b(?:E[1-4]?\d|B[1-9]\d?)\b/i;
 const NET_TOLERANCE = Decimal.of("0.0015");
 const BLEND_TOLERANCE = Decimal.of("0.003");
 
-const factorOf = remembered((text) => {
+const factorOf = remembered((text: string) => {
   const [gravity = "", temperature = ""] = text.split(" ");
   return volumeCorrection(Decimal.of(gravity), Decimal.of(temperature));
 });
@@ -610,7 +609,7 @@ function netFromGross(
   const rate = rateOf(lines) ?? (own && priceOf(own, direction));
   return {
     papers: papersOf(lines, [ticket]),
-    joined: joinedBy(lines),
+    lines,
     isCertain: true,
     compared: `net gallons and ${gross.plain()} gross at ${temperature.plain()} °F, API ${gravity.plain()}`,
     ...gallonsBetween(net, expected, rate),
@@ -645,7 +644,7 @@ function notBilled({ ticket, direction, groups }: Delivered, situation: Situatio
   const isAll = lines.length === ticket.lines.length;
   const what = isAll ? "it" : lines.map(({ product }) => product).join(", ");
   return {
-    papers: () => [ticket, ...orders],
+    papers: [ticket, ...orders],
     isCertain: true,
     billed: zero,
     expected,
@@ -656,28 +655,14 @@ function notBilled({ ticket, direction, groups }: Delivered, situation: Situatio
   };
 }
 
-/** Full working days between two days, Monday to Friday. */
-export function workingDays(from: Day, to: Day): number {
-  let count = 0;
-  const [day, end] = [86_400_000, Date.parse(to)];
-  for (let at = Date.parse(from) + day; at <= end && count < 100; at += day)
-    if (new Date(at).getUTCDay() % 6 !== 0) count++;
-  return count;
-}
-
 /** Products of orders that are said to be delivered. */
 function* orderedIn({ orders, tickets: all, run }: Situation) {
   for (const order of orders) {
     const tickets = all.filter((ticket) => ticket.order === order.id && isLive(ticket));
     const isDelivered = ["DELIVERED", "PENDING_VERIFICATION", "INVOICED"].includes(order.status);
     if (!isDelivered || tickets.length === 0 || !run.isIn(order.day)) continue;
-    const party = tickets[0]?.receiver ?? "";
-    const head = {
-      direction: "sale" as const,
-      party,
-      day: order.day,
-      papers: () => [order, ...tickets],
-    };
+    const [direction, party] = ["sale" as const, tickets[0]?.receiver ?? ""];
+    const head = { direction, party, day: order.day, papers: [order, ...tickets] };
     for (const product of new Set(order.lines.map((line) => run.names.product(line.product))))
       yield { ...head, about: `${order.id} ${product}`, order, tickets, product };
   }

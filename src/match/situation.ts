@@ -3,7 +3,9 @@
  * freight rates and places), one case as its rules see it, and what they have found.
  */
 import { Decimal } from "../core/decimal.ts";
+import { push, sumOf } from "../core/groups.ts";
 import { sha256 } from "../core/keys.ts";
+import { remembered } from "../core/remembered.ts";
 import { byText } from "../core/text.ts";
 import { beginOf } from "../core/time.ts";
 import {
@@ -25,8 +27,6 @@ import {
   type Order,
   type Place,
   type Price,
-  push,
-  remembered,
   type TaxLine,
 } from "./papers.ts";
 
@@ -60,9 +60,9 @@ export interface Subject {
   readonly day: Day;
   /** Beside the rule's name it makes the key of a finding. */
   readonly about: string;
-  readonly papers: () => readonly AnyPaper[];
-  /** How they were joined. */
-  readonly joined?: () => string;
+  readonly papers: readonly AnyPaper[];
+  /** By which they were joined; left out: by none. */
+  readonly lines?: readonly JoinedLine[];
 }
 
 /** What differs; what is left out is the subject's and the rule's. */
@@ -132,7 +132,8 @@ export class Run {
     const amount = isMoney ? toUs.abs().round(2).fixed(2) : null;
     const whose = toUs?.sign === 1 ? ("us" as const) : ("them" as const);
     const [billed, expected] = [shown(it.billed), shown(it.expected)];
-    const papers = it.papers().map(({ kind, id, number }) => ({ kind, id, number }));
+    const papers = [...new Set(it.papers)].map(({ kind, id, number }) => ({ kind, id, number }));
+    const joined = new Set(it.lines?.map(({ by }) => by ?? "nothing"));
     const values = [name, [billed, expected, amount ?? ""], papers.map(({ id }) => id)];
     return {
       /** The same difference has the same key in every run. */
@@ -157,7 +158,7 @@ export class Run {
       amount,
       /** Who is owed it; null: nobody, it only has to be looked at. */
       favour: isMoney && it.isNeutral !== true ? whose : null,
-      joined: it.joined?.() ?? "",
+      joined: [...joined].join(", "),
       cause,
       next: it.next ?? DISPUTE[direction],
     };
@@ -220,8 +221,8 @@ export type Basis = "net" | "gross";
 const USUAL_OF_PARTY = 5;
 const USUAL_OF_ALL = 10;
 const USUAL_SHARE = 0.9;
-/** Begins the name of what all parties pay. */
-const ANYBODY = "tax of all";
+/** Of taxes: every party may pay each. */
+const NAMES_MAX = 20_000;
 const DAY_MS = 86_400_000;
 /** A terminal's midnight is so near to the company's: a list that changes then is not two lists of one day. */
 const ZONES_MS = 3 * 3_600_000;
@@ -234,8 +235,8 @@ export class Reference {
   /** By terminal and product; and of who bills, sorted when it is first asked for: all are here by then. */
   readonly #prices = new Map<string, PostedPrice[]>();
   readonly #sorted = new Map<string, readonly PostedPrice[]>();
-  /** How often each value was seen, by what it is of. */
-  readonly #seen = new Map<string, Map<string, number>>();
+  /** By what they are of. */
+  readonly #seen = new Map<string, Seen>();
   readonly #stated = new Map<string, Decimal>();
   readonly #rates: FreightRate[] = [];
   readonly #places = new Map<string, Place>();
@@ -250,12 +251,13 @@ export class Reference {
     this.#names = names;
   }
 
-  /** `lanes`: freight rates are here; `owners`: it is known of one whose it is. */
-  get has() {
-    const isOwned = (one: FreightRate): boolean =>
-      one.party !== null || this.#links.has(one.connectionId ?? "");
-    const [prices, lanes] = [this.#prices.size > 0, this.#rates.length > 0];
-    return { prices, lanes, owners: this.#rates.some(isOwned) };
+  /** What is here; `lanes`: freight rates; `owners`: it is known of one whose it is, where there are any. */
+  get has(): readonly string[] {
+    const isOwned = ({ party, connectionId }: FreightRate): boolean =>
+      party !== null || this.#links.has(connectionId ?? "");
+    const owners = this.#rates.length === 0 || this.#rates.some(isOwned) ? ["owners"] : [];
+    const lanes = this.#rates.length > 0 ? ["lanes"] : [];
+    return [...(this.#prices.size > 0 ? ["prices"] : []), ...lanes, ...owners];
   }
 
   addPrice(version: Price | null): void {
@@ -306,45 +308,53 @@ export class Reference {
   learn(invoice: Invoice): void {
     for (const line of invoice.taxes)
       if (line.rate !== null)
-        for (const key of this.#taxKeys(invoice, line)) this.#count(key, line.rate.plain());
+        for (const seen of this.#taxes(nameOfTax(invoice, line))) count(seen, line.rate.plain());
     for (const line of invoice.lines) {
       const basis = statedBasis(line);
-      if (basis !== null && lineKind(line) === "fuel") this.#count(basisKey(invoice), basis);
+      if (basis !== null && lineKind(line) === "fuel") count(this.#bases(invoice), basis);
     }
   }
 
-  #taxKeys({ direction, party }: Whose, { taxType, authority, productRef }: TaxLine): string[] {
-    const what = `${fold(taxType)}|${fold(authority ?? "")}|${this.#names.product(productRef ?? "")}`;
-    return [`tax ${direction} ${party} ${what}`, `${ANYBODY} ${direction} ${what}`];
+  #seenOf(key: string, least: number): Seen {
+    const seen = this.#seen.get(key) ?? { least, counts: new Map() };
+    this.#seen.set(key, seen);
+    return seen;
   }
 
-  #count(key: string, value: string): void {
-    const counts = this.#seen.get(key) ?? new Map<string, number>();
-    this.#seen.set(key, counts.set(value, (counts.get(value) ?? 0) + 1));
-  }
+  /** By the name of a tax: its rates of this party, and of all. There are few, and every line of a tax asks for them. */
+  readonly #taxes = remembered((name: string): readonly [own: Seen, all: Seen] => {
+    const [direction, party, tax = "", authority = "", product = ""] = name.split("\0");
+    const what = `${fold(tax)}|${fold(authority)}|${this.#names.product(product)}`;
+    return [
+      this.#seenOf(`tax ${direction} ${party} ${what}`, USUAL_OF_PARTY),
+      this.#seenOf(`tax of all ${direction} ${what}`, USUAL_OF_ALL),
+    ];
+  }, NAMES_MAX);
 
-  /** The value that nearly all have; null: too few were seen, or they disagree. First asked for when all are here. */
-  readonly #usual = remembered((key): string | null => {
-    const counts = [...(this.#seen.get(key) ?? [])];
-    const all = counts.reduce((sum, [, count]) => sum + count, 0);
-    const [value = null] = counts.find(([, count]) => count >= all * USUAL_SHARE) ?? [];
-    return all >= (key.startsWith(ANYBODY) ? USUAL_OF_ALL : USUAL_OF_PARTY) ? value : null;
-  });
+  #bases({ direction, party }: Whose): Seen {
+    return this.#seenOf(`basis ${direction} ${party}`, USUAL_OF_PARTY);
+  }
 
   usualBasis(whose: Whose): Basis | null {
-    return this.#usual(basisKey(whose)) as Basis | null;
+    return usual(this.#bases(whose)) as Basis | null;
   }
 
   /** The site's own table first, then what this party usually pays, then what all do; null: nothing is usual. */
   taxRate(whose: Whose, line: TaxLine): { rate: Decimal; isStated: boolean } | null {
-    const product = this.#names.product(line.productRef ?? "");
-    const tax = fold(line.taxType);
-    const stated = this.#stated.get(`${tax}|${product}`) ?? this.#stated.get(`${tax}|`);
-    if (stated !== undefined) return { rate: stated, isStated: true };
-    const [own = "", all = ""] = this.#taxKeys(whose, line);
-    const rate = this.#usual(own) ?? this.#usual(all);
-    return rate === null ? null : { rate: Decimal.of(rate), isStated: false };
+    return this.#taxRates(nameOfTax(whose, line));
   }
+
+  /** First asked for when all papers are here. */
+  readonly #taxRates = remembered((name: string) => {
+    const [, , tax = "", , product = ""] = name.split("\0");
+    const stated =
+      this.#stated.get(`${fold(tax)}|${this.#names.product(product)}`) ??
+      this.#stated.get(`${fold(tax)}|`);
+    if (stated !== undefined) return { rate: stated, isStated: true };
+    const [own, all] = this.#taxes(name);
+    const rate = usual(own) ?? usual(all);
+    return rate === null ? null : { rate: Decimal.of(rate), isStated: false };
+  }, NAMES_MAX);
 
   /**
    * Versions of the list at the first of these terminals that has one, as it was when something was loaded (an instant, or a
@@ -438,7 +448,7 @@ export class Reference {
   }
 
   /** Those that are agreed with a party. */
-  readonly #ratesWith = remembered((party): readonly FreightRate[] => {
+  readonly #ratesWith = remembered((party: string): readonly FreightRate[] => {
     const called = [party, this.#parties.get(party) ?? party, this.#code(party) ?? party].map(fold);
     return this.#rates.filter((rate) => {
       const link = this.#links.get(rate.connectionId ?? "");
@@ -449,7 +459,25 @@ export class Reference {
 }
 
 type Whose = Pick<Invoice, "direction" | "party">;
-const basisKey = ({ direction, party }: Whose): string => `basis ${direction} ${party}`;
+/** As it is written. */
+const nameOfTax = ({ direction, party }: Whose, { taxType, authority, productRef }: TaxLine) =>
+  [direction, party, taxType, authority ?? "", productRef ?? ""].join("\0");
+
+/** How often each value was seen, and how many must have been seen for one to be the usual one. */
+interface Seen {
+  readonly least: number;
+  readonly counts: Map<string, number>;
+}
+
+const count = ({ counts }: Seen, value: string): void =>
+  void counts.set(value, (counts.get(value) ?? 0) + 1);
+
+/** The value that nearly all have; null: too few were seen, or they disagree. */
+function usual({ least, counts }: Seen): string | null {
+  const all = sumOf(counts.values());
+  const [value = null] = counts.entries().find(([, many]) => many >= all * USUAL_SHARE) ?? [];
+  return all >= least ? value : null;
+}
 
 /** What the gallons of a line are, by its own other two figures; null: it does not say, or both are alike. */
 export function statedBasis({ gallons, grossGallons, netGallons }: InvoiceLine): Basis | null {

@@ -1,6 +1,6 @@
 /**
  * The volume at 60 °F from the volume at another temperature: API MPMS chapter 11.1 (2004), generalized petroleum products
- * (the former ASTM D1250 table 6B), without pressure. Fixed-point integers with 18 decimal places.
+ * (the former ASTM D1250 table 6B), without pressure. With 18 decimal places.
  *
  * - density at 60 °F, kg/m³: 999.016 × 141.5 / (API + 131.5)
  * - α at 60 °F, per °F: K0/ρ² + K1/ρ, in the transition group A + B/ρ²
@@ -11,11 +11,7 @@
 import { Decimal } from "../core/decimal.ts";
 
 const PLACES = 18;
-const ONE = 10n ** BigInt(PLACES);
-const fixed = (digits: string): bigint =>
-  BigInt(Decimal.of(digits).round(PLACES).fixed(PLACES).replace(".", ""));
-const times = (one: bigint, other: bigint): bigint => (one * other) / ONE;
-const over = (one: bigint, other: bigint): bigint => (one * ONE) / other;
+const ONE = Decimal.of("1");
 
 /** By the least density of each group, kg/m³: K0 and K1; of the transition group its coefficient of 1/ρ² and its constant. */
 const GROUPS = (
@@ -25,42 +21,41 @@ const GROUPS = (
     ["770.3520", "1489.0670", "0", "-0.0018684"],
     ["0", "192.4571", "0.2438", "0"],
   ] as const
-).map((row) => row.map(fixed) as [bigint, bigint, bigint, bigint]);
+).map((row) => row.map((digits) => Decimal.of(digits)) as [Decimal, Decimal, Decimal, Decimal]);
 
-const WATER = times(fixed("999.016"), fixed("141.5"));
-const SHIFT = fixed("131.5");
-const BASE = fixed("60");
-const CURVE = fixed("0.8");
+const WATER = Decimal.of("999.016").times(Decimal.of("141.5"));
+const SHIFT = Decimal.of("131.5");
+const BASE = Decimal.of("60");
+const CURVE = Decimal.of("0.8");
 /** Where the method holds: API gravity at 60 °F, and °F. */
-const GRAVITY = { from: fixed("0"), to: fixed("100") };
-const TEMPERATURE = { from: fixed("-58"), to: fixed("302") };
+const GRAVITY = [Decimal.zero, Decimal.of("100")] as const;
+const TEMPERATURE = [Decimal.of("-58"), Decimal.of("302")] as const;
 
 /**
  * What a gallon at `temperature` (°F) is at 60 °F, with six decimal places. `gravity`: API gravity at 60 °F. Null: the method
  * does not hold there.
  */
 export function volumeCorrection(gravity: Decimal, temperature: Decimal): Decimal | null {
-  const [api, degrees] = [fixed(gravity.text), fixed(temperature.text)];
-  if (!isIn(api, GRAVITY) || !isIn(degrees, TEMPERATURE)) return null;
-  const density = over(WATER, api + SHIFT);
-  const group = GROUPS.find(([least]) => density >= least);
+  if (!isIn(gravity, GRAVITY) || !isIn(temperature, TEMPERATURE)) return null;
+  const density = WATER.over(gravity.plus(SHIFT), PLACES);
+  const group = GROUPS.find(([least]) => density.compare(least) >= 0);
   if (group === undefined) return null;
   const [, k0, k1, constant] = group;
-  const alpha = over(over(k0, density), density) + over(k1, density) + constant;
-  const growth = times(alpha, degrees - BASE);
-  const factor = exponential(-times(growth, ONE + times(CURVE, growth)));
-  return Decimal.of(`${factor}e-${PLACES}`).round(6);
+  const alpha = k0.over(density, PLACES).plus(k1).over(density, PLACES).plus(constant);
+  const growth = alpha.times(temperature.minus(BASE));
+  return exponential(growth.times(ONE.plus(CURVE.times(growth))).negated()).round(6);
 }
 
-const isIn = (value: bigint, { from, to }: typeof GRAVITY): boolean => value >= from && value <= to;
+const isIn = (value: Decimal, [from, to]: readonly [Decimal, Decimal]): boolean =>
+  value.compare(from) >= 0 && value.compare(to) <= 0;
 
 /** By its series; of what is near 0. */
-function exponential(power: bigint): bigint {
+function exponential(power: Decimal): Decimal {
   let sum = ONE;
   let term = ONE;
-  for (let at = 1n; term !== 0n; at++) {
-    term = times(term, power) / at;
-    sum += term;
+  for (let at = 1; term.sign !== 0; at++) {
+    term = term.times(power).over(Decimal.of(String(at)), PLACES);
+    sum = sum.plus(term);
   }
   return sum;
 }

@@ -7,6 +7,7 @@ import {
   type Role,
   roles,
 } from "../core/holdings.ts";
+import { push } from "../core/groups.ts";
 import { foldedNumber } from "../core/keys.ts";
 import { both, type Link, otherSide, type Proof, type Records, type Side } from "./case.ts";
 
@@ -67,7 +68,7 @@ export class Table {
       const byEach = new Map<string, Node[]>();
       // An id goes before what another record was called once.
       for (const { id, node } of named.toSorted((one, other) => rankOf(one) - rankOf(other)))
-        byEach.set(id, [...(byEach.get(id) ?? []), node]);
+        push(byEach, id, node);
       return byEach;
     });
     const by = (keyOf: (node: Node) => string | null): ByText =>
@@ -100,10 +101,7 @@ export function grouped<T>(
   const groups = new Map<string, T[]>();
   for (const value of values) {
     const key = keyOf(value);
-    if (key === null || key === "") continue;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [value]);
-    else group.push(value);
+    if (key !== null && key !== "") push(groups, key, value);
   }
   return groups;
 }

@@ -91,8 +91,8 @@ test("without room on the disk nothing is begun, and the message says how much i
 
 test("a scratch that grows leaves the store what it needs, and says how it goes on", () => {
   let free = 600 * MB;
-  const then = "papers are compared the next night";
-  const scratch = openScratch(tempFolder(), 0, { then, free: () => free });
+  const goesOn = "papers are compared the next night";
+  const scratch = openScratch(tempFolder(), 0, { goesOn, free: () => free });
   const filled = () => {
     for (let at = 0; at < 9; at++) scratch.put(`${at}`, "x".repeat(MB));
   };

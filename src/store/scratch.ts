@@ -26,7 +26,7 @@ let opened = 0;
 interface Disk {
   readonly folder: string;
   /** How it goes on when there is room again, as the end of a sentence. */
-  readonly then: string;
+  readonly goesOn: string;
   /** Its free bytes. */
   readonly free: (folder: string) => number;
 }
@@ -42,7 +42,7 @@ export function openScratch(
   bytes: number,
   more: Partial<Omit<Disk, "folder">> = {},
 ): Scratch {
-  const disk = { folder, then: "it is read at the next look", free: freeIn, ...more };
+  const disk = { folder, goesOn: "it is read at the next look", free: freeIn, ...more };
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // Only Windows keeps them: there, what another process has open cannot be removed.
   for (const name of readdirSync(folder)) if (NAME.test(name)) remove(join(folder, name));
@@ -154,7 +154,7 @@ function guarded(disk: Disk, scratch: Omit<Scratch, "close">, close: () => void)
 }
 
 /** A disk that fills up, or fails, under it is no fault of the store's: the file is read again when there is room. */
-function told<Result>({ folder, then }: Disk, work: () => Result): Result {
+function told<Result>({ folder, goesOn }: Disk, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
@@ -162,7 +162,7 @@ function told<Result>({ folder, then }: Disk, work: () => Result): Result {
     throw new SourceUnavailable(
       `The temporary file in ${folder} cannot be used: ${error.message} (${error.code}).`,
       {
-        next: `Free space on that disk, and look at it: ${then}. Nothing was read, and nothing is lost.`,
+        next: `Free space on that disk, and look at it: ${goesOn}. Nothing was read, and nothing is lost.`,
         cause: error,
       },
     );
@@ -170,12 +170,12 @@ function told<Result>({ folder, then }: Disk, work: () => Result): Result {
 }
 
 /** `what`: what so many bytes are for. */
-function expectSpace({ folder, then, free }: Disk, bytes: number, what: string): void {
+function expectSpace({ folder, goesOn, free }: Disk, bytes: number, what: string): void {
   const left = free(folder);
   if (left >= bytes) return;
   throw new SourceUnavailable(
     `The disk of ${folder} has ${Math.floor(left / MB)} MB free; ${what} ${Math.ceil(bytes / MB)} MB.`,
-    { next: `Free space on that disk; ${then}.` },
+    { next: `Free space on that disk; ${goesOn}.` },
   );
 }
 

@@ -37,25 +37,18 @@ export const partiesTable = (
   currency: string,
   given: Readonly<Record<string, string>>,
 ): say.Block => {
-  const rows = parties.map(({ party, direction, ...one }) => ({
-    ...one,
-    direction,
-    own: { ...given, party, direction },
-  }));
-  return say.table("By party, the largest sum first", rows, [
-    ["Party", ({ own, partyName }) => say.link(say.address("/match", own), partyName)],
+  type Party = MatchReport["parties"][number];
+  const linked = (path: string, { party, direction }: Party, text: string) =>
+    say.link(say.address(path, { ...given, party, direction }), text);
+  return say.table("By party, the largest sum first", parties, [
+    ["Party", (one) => linked("/match", one, one.partyName)],
     [
       "Findings",
       (one) => say.say`${say.plural(one.findings, "finding")} in ${SIDES[one.direction]}`,
     ],
     ["For us", ({ forUs }) => say.money(forUs, currency)],
     ["Against us", ({ againstUs }) => say.money(againstUs, currency)],
-    [
-      "Claim",
-      ({ forUs, own }) =>
-        forUs === "0.00" ? "" : say.link(say.address("/match/claim", own), "Claim it"),
-      "page",
-    ],
+    ["Claim", (one) => one.forUs !== "0.00" && linked("/match/claim", one, "Claim it"), "page"],
   ]);
 };
 
@@ -112,29 +105,28 @@ const numbersOf =
   ({ papers }: Finding): string =>
     papers.flatMap((paper) => (paper.kind === kind ? [paper.number] : [])).join(", ");
 
+/** Columns that are called as what they have. */
+const named = (...names: readonly Exclude<keyof Finding, "papers">[]) =>
+  names.map((name) => [name, (one: Finding) => one[name] ?? ""] as const);
+
 const digits = (text: string | null): say.Inline => (text === null ? "" : say.money(text, ""));
 
 /** One row for each finding, in their order. */
 export const findingsCsv = (findings: readonly Finding[]): string =>
   asCsv(
     say.table("", findings, [
-      ["rule", ({ rule }) => rule],
-      ["certainty", ({ certainty }) => certainty],
-      ["direction", ({ direction }) => direction],
+      ...named("rule", "certainty", "direction"),
       ["party", ({ partyName }) => partyName],
-      ["day", ({ day }) => day],
-      ["invoices", numbersOf("invoice")],
-      ["tickets", numbersOf("ticket")],
-      ["orders", numbersOf("order")],
-      ["compared", ({ compared }) => compared],
-      ["billed", ({ billed }) => billed ?? ""],
-      ["expected", ({ expected }) => expected ?? ""],
+      ...named("day"),
+      ...(["invoice", "ticket", "order"] as const).map(
+        (kind) => [`${kind}s`, numbersOf(kind)] as const,
+      ),
+      ...named("compared", "billed", "expected"),
       ["gallons", ({ gallons }) => digits(gallons)],
       ["amount", ({ amount }) => digits(amount)],
-      ["favour", ({ favour }) => favour ?? ""],
+      ...named("favour"),
       ["joined_by", ({ joined }) => joined],
-      ["cause", ({ cause }) => cause],
-      ["next", ({ next }) => next],
+      ...named("cause", "next"),
     ]),
   );
 

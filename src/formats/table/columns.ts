@@ -1,6 +1,7 @@
 /** Where the columns of a profile stand in one file: its header against the profile's labels. */
 import { Decimal } from "../../core/decimal.ts";
 import { defined } from "../../core/defined.ts";
+import { push } from "../../core/groups.ts";
 import { FileFault } from "../format.ts";
 import {
   BadCell,
@@ -598,7 +599,7 @@ class Tally {
     const tag = typeof record === "object" && "tag" in record ? new Map([[record.tag, ""]]) : null;
     const add = (label: string, summed: Summed): void => {
       if (wanted !== null && !wanted.includes(label)) return;
-      this.#columns.set(label, [...(this.#columns.get(label) ?? []), summed]);
+      push(this.#columns, label, summed);
       this.sums.set(label, Decimal.zero);
     };
     const beside = [table.heading ?? [], table.footer ?? []]
