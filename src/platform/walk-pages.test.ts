@@ -142,6 +142,29 @@ describe("what is no list page is not taken for one", () => {
     expect(lost.trouble?.message).toContain("gives no cursor");
   });
 
+  test("a platform that refuses a cursor beside `updatedSince` is asked with the cursor alone, then", async () => {
+    const orders = () => nock("http://platform.test").get("/v1/public/orders");
+    const first = page([record("a")], { hasMore: true, nextCursor: "c1" });
+    orders()
+      .query({ pageSize: "100", cursor: "c1" })
+      .reply(200, page([record("b")], { hasMore: false }));
+    orders()
+      .query(({ cursor }) => cursor === undefined)
+      .times(4)
+      .reply(200, first);
+    orders()
+      .query(({ cursor, updatedSince }) => cursor === "c1" && updatedSince !== undefined)
+      .times(3)
+      .reply(
+        400,
+        '{"success":false,"error":{"code":"VALIDATION_ERROR","message":"cursor or updatedSince"}}',
+      );
+    const { pages, trouble } = await walked(answers());
+    expect(trouble).toBeNull();
+    expect([...new Set(idsIn(pages))]).toEqual(["a", "b"]);
+    expect(nock.isDone()).toBe(true);
+  });
+
   test("a cursor at the end is not followed", async () => {
     const { pages, trouble } = await walked(
       answers(page([record("a")], { hasMore: false, nextCursor: "c9" })),

@@ -200,10 +200,11 @@ describe("a cursor that is refused", () => {
       const { pages, trouble } = await walked(await feed(), from);
       expect(trouble).toBeNull();
       expect(new Set(idsIn(pages))).toEqual(new Set(idsOf(records)));
-      expect(new Set((await asked()).map(({ updatedSince }) => updatedSince))).toEqual(
+      const begun = (await asked()).filter(({ resumed }) => !resumed);
+      expect(new Set(begun.map(({ updatedSince }) => updatedSince))).toEqual(
         new Set([instant(50 - 300)]),
       );
-      expect((await asked()).filter(({ resumed }) => !resumed)).toHaveLength(refusals + 1);
+      expect(begun).toHaveLength(refusals + 1);
     },
   );
 

@@ -191,13 +191,15 @@ const purposeOf = ({ backfill }: Reading, usual: "poll" | "detail"): Purpose =>
 function fetchPage(
   client: Exchanger,
   { list, query, clock }: WalkOptions,
-  { since, cursor }: Walk,
+  { since, cursor, restarts }: Walk,
   reading: Reading,
   pageSize = PAGE_SIZE,
 ): Promise<Exchange> {
+  // P2 does not say whether a cursor may come with what its walk asked for: the last beginning goes without.
+  const isAlone = cursor !== null && restarts === RESTARTS_MAX;
   const search = {
     ...query,
-    updatedSince: since,
+    ...(isAlone ? {} : { updatedSince: since }),
     pageSize: String(pageSize),
     ...(cursor === null ? {} : { cursor }),
   };
