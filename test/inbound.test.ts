@@ -490,7 +490,6 @@ test.each<[numbers: string, cell: string, read: string | null]>([
   ["trim: true", "  2.31 ", "2.31"],
   ["leadingZeros: true", "0002.31", "2.31"],
   ["leadingZeros: true", ".31", "0.31"],
-  ["leadingZeros: true", ".", null],
   ["trailingMinus: true", "2.31-", "-2.31"],
   ["trailingMinus: true", "-2.31-", null],
   ["trailingMinus: CR", "2.31 CR", "-2.31"],
@@ -561,6 +560,18 @@ test.each<[name: string, more: string, file: string, fate: Fate]>([
     "lastLineEnd: optional",
     'Terminal,Product,Price\r\nT-1,ULSD,2.31\r\nT-2,"ULSD',
     { read: [ONE], notices: ["file line 3 ends inside a quoted field: the rest was not read."] },
+  ],
+  [
+    "a return alone ends a line where the profile says so, as of old Macs",
+    "lineEnd: cr",
+    'Terminal,Product,Price\rT-1,"ULSD",2.31\r',
+    { read: [ONE] },
+  ],
+  [
+    "the same where the profile does not say so",
+    "",
+    "Terminal,Product,Price\rT-1,ULSD,2.31\r",
+    { file: "ends its lines with a return alone: its profile needs lineEnd: cr" },
   ],
   [
     "the mark of DOS at the end",

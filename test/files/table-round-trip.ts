@@ -105,6 +105,7 @@ export async function expectRoundTrip(
 const carried = (profile: Profile, { encoding, decimal, delimiter }: Carrier): Profile => ({
   ...profile,
   encoding,
+  lineEnd: encoding === "latin1" ? "cr" : encoding === "utf-8" ? "lf" : profile.lineEnd,
   delimiter: profile.quotes === "none" ? profile.delimiter : delimiter,
   languages: Object.fromEntries(
     Object.entries(profile.languages)

@@ -4,10 +4,20 @@ import { type CellForm, type CellType, isDateForm, readCell, writeCell } from ".
 
 const en: CellForm = { numbers: {}, dates: ["MM/dd/yyyy", "yyyy-MM-dd"] };
 const de: CellForm = { numbers: { decimal: "," }, dates: ["dd.MM.yyyy", "yyyy-MM-dd"] };
+const printed: CellForm = {
+  numbers: { trailingMinus: true, currency: "$", leadingZeros: true },
+  dates: [],
+};
 
 test.each<[CellType, CellForm, string, unknown]>([
   ["decimal", en, "2.503190", Decimal.of("2.503190")],
   ["decimal", en, "-0.0125", Decimal.of("-0.0125")],
+  // As reports print a minus.
+  ["decimal", en, "- 2.31", Decimal.of("-2.31")],
+  ["decimal", en, "\u22122.31", Decimal.of("-2.31")],
+  ["decimal", printed, "100.", Decimal.of("100")],
+  ["decimal", printed, "2.31\u2212", Decimal.of("-2.31")],
+  ["decimal", printed, "\u2212 $2.31", Decimal.of("-2.31")],
   ["decimal", de, "61697,92", Decimal.of("61697.92")],
   ["date", en, "11/21/2026", "2026-11-21"],
   ["date", en, "2026-11-21", "2026-11-21"],
@@ -26,6 +36,10 @@ test.each<[CellType, CellForm, string, unknown]>([
 test.each<[CellType, CellForm, string, string]>([
   ["decimal", en, "1,234", '"1,234" is not a plain number with a decimal point'],
   ["decimal", de, "1.234", '"1.234" is not a plain number with a decimal comma'],
+  ["decimal", en, "100.", "is not a plain number"],
+  ["decimal", printed, ".", "is not a plain number"],
+  ["decimal", en, "--2.31", "is not a plain number"],
+  ["decimal", en, "-\u22122.31", "is not a plain number"],
   ["decimal", en, "١٢", "is not a plain number"],
   ["decimal", en, "1".repeat(41), "is not a plain number"],
   ["date", en, "02/30/2026", '"02/30/2026" is not a day of the calendar'],

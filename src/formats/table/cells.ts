@@ -177,7 +177,7 @@ export const NumberSettings = z
     leadingZeros: z
       .boolean()
       .describe(
-        "Zeros may fill the number up (0012.50), and the one before the sign may be missing (.5).",
+        "Zeros may fill the number up (0012.50), and those beside the decimal sign may be missing (.5, 100.).",
       ),
     trailingMinus: z
       .union([z.boolean(), mark])
@@ -203,7 +203,7 @@ export type Cell = string | boolean | Decimal | null;
 
 /** How the writer of a file writes values. ISO dates are read only where `dates` has them. */
 export interface CellForm {
-  /** A plain number is always read: nothing but digits, a minus before them and one decimal sign. */
+  /** A plain number is always read: nothing but digits, a minus before them and one decimal sign. A minus may be printed. */
   readonly numbers: NumberForm;
   /**
    * `MM/dd/yyyy`: made of `yyyy`, `yy` (2000 to 2069), `cyy` (the years since 1900), `MMM` (Jan), `MM`, `M`, `dd`, `d` and
@@ -365,15 +365,16 @@ function numberReader({ numbers, implied, negated }: CellForm): (cell: string) =
   const plain = PLAIN[decimal];
   if (isPlain)
     return (cell) => {
-      if (cell.length > NUMBER_MAX || !plain.test(cell)) throw new BadCell(reason, cell);
-      return valueOf(decimal === "," ? cell.replace(",", ".") : cell);
+      const number = plain.test(cell) ? cell : typed(cell);
+      if (cell.length > NUMBER_MAX || !plain.test(number)) throw new BadCell(reason, cell);
+      return valueOf(decimal === "," ? number.replace(",", ".") : number);
     };
   const pattern = numberPattern(numbers, implied);
   const filling = thousands === undefined ? null : new RegExp(groupSign(thousands), "g");
   return (cell) => {
     if (zero !== undefined && withoutCurrency(cell, numbers.currency) === zero) return Decimal.zero;
     const parts =
-      cell.length > NUMBER_MAX ? null : pattern.exec(isPunched ? unpunched(cell) : cell);
+      cell.length > NUMBER_MAX ? null : pattern.exec(isPunched ? unpunched(cell) : typed(cell));
     const { open, close, before, inside, behind, plus, more, number = "" } = parts?.groups ?? {};
     const signs = [open, before, inside, behind].filter((one) => one !== undefined);
     const others = [plus, more].filter((one) => one !== undefined);
@@ -390,6 +391,9 @@ function numberReader({ numbers, implied, negated }: CellForm): (cell: string) =
     return valueOf(implied === undefined ? digits : pointed(isZero ? bare : digits, implied));
   };
 }
+
+/** `− 100`, as reports print it, is `-100`. */
+const typed = (cell: string): string => cell.replace(/^[-\u2212] ?/, "-").replace("\u2212", "-");
 
 /** What may stand between groups of digits: of a blank and an apostrophe the ones that printers use, too. */
 function groupSign(thousands: string): string {
@@ -409,7 +413,7 @@ function numberPattern(numbers: NumberForm, implied: number | undefined): RegExp
     thousands === undefined ? "" : String.raw`|[1-9]\d{0,2}(?:${groupSign(thousands)}\d{3})+`;
   const number =
     implied === undefined
-      ? String.raw`(?=\D?\d)(?:${whole}${grouped})(?:${escaped(decimal)}\d+)?`
+      ? String.raw`(?=\D?\d)(?:${whole}${grouped})(?:${escaped(decimal)}\d${leadingZeros === true ? "*" : "+"})?`
       : String.raw`\d+`;
   const money = currency === undefined ? "" : `(?:${escaped(currency)} ?)?`;
   const behind = trailingMinus === true ? "-" : trailingMinus === false ? undefined : trailingMinus;
@@ -429,10 +433,13 @@ function numberPattern(numbers: NumberForm, implied: number | undefined): RegExp
   );
 }
 
-/** Digits with at most a point: `1,012.50` is `1012.50`, and `.5` is `0.5`. */
+/** Digits with at most a point: `1,012.50` is `1012.50`, `.5` is `0.5`, and `100.` is `100`. */
 function withoutFilling(number: string, filling: RegExp | null, decimal: string): string {
   const digits = (filling === null ? number : number.replaceAll(filling, "")).replace(decimal, ".");
-  return digits.replace(/^0+(?=\d)/, "").replace(/^\./, "0.");
+  return digits
+    .replace(/^0+(?=\d)/, "")
+    .replace(/^\./, "0.")
+    .replace(/\.$/, "");
 }
 
 /** `23457` with 3 decimals is `23.457`. */

@@ -64,11 +64,12 @@ export const textFormOf = (
   delimiter: ProfileFile["delimiter"] = "auto",
 ): TextForm => {
   const { file, delimiter: own, quotes, header, isOfTexts } = profile;
-  const { lastLineEnd, lastDelimiter, trim, endOfFile } = profile;
+  const { lineEnd, lastLineEnd, lastDelimiter, trim, endOfFile } = profile;
   return {
     delimiter: file === "fixed" ? null : delimiter === "auto" ? own : delimiter,
     quotes: file !== "fixed" && quotes !== "none",
     header: header === "tags" ? 0 : header,
+    isReturned: lineEnd === "cr",
     lastLineEnd,
     lastDelimiter,
     trim,

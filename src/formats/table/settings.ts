@@ -152,7 +152,12 @@ export const ProfileFile = z
       .regex(/^[a-z0-9]{1,8}$/, "is a file name's ending: csv, txt, iif")
       .default("csv")
       .describe("Of the names of files that are written."),
-    lineEnd: z.enum(["crlf", "lf"]).default("crlf"),
+    lineEnd: z
+      .enum(["crlf", "lf", "cr"])
+      .default("crlf")
+      .describe(
+        "Of files that are written; crlf and lf are read alike. cr is read, too: a return alone ends a line.",
+      ),
     lastLineEnd: choice(
       ["required", "optional"],
       "optional: the last row may lack its line end; then nobody sees that a file was cut in its last cell.",

@@ -149,6 +149,8 @@ export interface TextForm {
   readonly quotes?: boolean;
   /** The line of the file that the header stands in; what is above it is no part of the table. 0: there is none. */
   readonly header?: number;
+  /** A return alone ends a line. Left out: it does not. */
+  readonly isReturned?: boolean;
   /** `optional`: the last row may lack its line end. Left out: it is cut then. */
   readonly lastLineEnd?: "required" | "optional";
   /** `allowed`: a row may have one empty cell more than the header. Left out: it may not. */
@@ -276,7 +278,7 @@ async function* batchesOf(
   form: TextForm,
 ): AsyncGenerator<readonly Row[], Cut | null> {
   const { delimiter: wanted, header = 1, lastLineEnd, endOfFile } = form;
-  const { quotes = true, trim = false, isOfTexts = false } = form;
+  const { quotes = true, trim = false, isOfTexts = false, isReturned = false } = form;
   const marks = { quotes, trim, isOfTexts, longest: ROW_MAX };
   let tokens: Tokens | null = null;
   let rest = "";
@@ -284,7 +286,8 @@ async function* batchesOf(
   let line = 1;
   /** A row without an end that is longer than any row may be: its text is not kept. */
   let endless: { open: boolean } | null = null;
-  for await (const piece of pieces) {
+  for await (const read of pieces) {
+    const piece = isReturned ? read.replaceAll("\r", "\n") : read;
     if (endless !== null) {
       endless = stillEndless(piece, endless.open, quotes, line);
       continue;
@@ -314,6 +317,7 @@ async function* batchesOf(
   if (endless !== null) return { line, reason: reasonOf(endless.open), cells: [] };
   const last = endOfFile === undefined ? rest : withoutEnd(rest, String.fromCharCode(endOfFile));
   if (last.trim() === "") return null;
+  if (line === 1 && /\r[^\n]/.test(last)) throw new FileFault(RETURNED, 1);
   tokens ??= { ...marks, delimiter: wanted === "auto" ? "," : wanted };
   if (lastLineEnd === "optional") {
     const { rows, fault, open } = tokenise(`${last}\n`, tokens, line);
@@ -364,6 +368,7 @@ function stillEndless(
   }
 }
 
+const RETURNED = "ends its lines with a return alone: its profile needs lineEnd: cr";
 const NO_ROW = "has a quote where none may be, or a row without end";
 
 function partial(rest: string, tokens: Tokens): Omit<Cut, "line"> {

@@ -75,6 +75,8 @@ interface WrittenCell {
 const typeOf = ({ constant, field }: Column): CellType =>
   constant === null ? (field?.type ?? "text") : "text";
 
+const LINE_ENDS = { crlf: "\r\n", lf: "\n", cr: "\r" };
+
 /** The lines of a file, each with its end. */
 function lineWriter(profile: Profile) {
   const [language = ""] = Object.keys(profile.languages);
@@ -86,7 +88,7 @@ function lineWriter(profile: Profile) {
   };
   const { file, header, record, quotes, tag: tagColumn } = profile;
   const delimiter = profile.delimiter === "auto" ? "," : profile.delimiter;
-  const end = profile.lineEnd === "crlf" ? "\r\n" : "\n";
+  const end = LINE_ENDS[profile.lineEnd];
   const columns = columnsOf(profile, HEADS);
   const all = columns.flatMap((column) => labelOf(column, language) ?? []);
   const labels = [...new Set([...profile.order.filter((label) => all.includes(label)), ...all])];
