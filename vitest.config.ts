@@ -96,9 +96,9 @@ const isTold = ({ file }: Suite): boolean =>
 /** Small files that take long. */
 const LENGTHY = [
   "connectors/sql-staging/kit.test.ts",
-  "src/formats/idoc/round-trip.long.test.ts",
+  "src/formats/idoc/round-trip.test.ts",
   "src/formats/table/round-trip.test.ts",
-  "src/formats/x12/round-trip.long.test.ts",
+  "src/formats/x12/round-trip.test.ts",
   "src/queue/bullmq.test.ts",
   "test/crash.test.ts",
   "test/new-connector.long.test.ts",

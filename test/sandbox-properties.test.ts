@@ -26,7 +26,7 @@ import { runs } from "./support/runs.ts";
 import { control, inChild, inProcess, type Rig } from "../src/sandbox/rig.suite.ts";
 
 const START = Date.UTC(2026, 0, 15);
-const SEQUENCES = runs(40, 1_000);
+const SEQUENCES = runs(20, 1_000);
 
 /** The writes that a fault delays wait here, in this process, until they are let go. */
 const { parked } = vi.hoisted(() => ({ parked: [] as (() => void)[] }));

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Ground, plants } from "../../test/support/planted.ts";
 import { askedOf } from "../../test/support/reconciling.ts";
+import { numbers, runs } from "../../test/support/runs.ts";
 import { tellOf, twoSides } from "../../test/support/two-sides.ts";
 import { Decimal } from "../core/decimal.ts";
 import type { Facts, Holding } from "../core/holdings.ts";
@@ -57,7 +58,7 @@ describe("every record is in exactly one case", () => {
     fc.record({ kind: fc.constantFrom("invoice", "payment", "party"), platformId: id, erpId: id }),
   );
 
-  test("whatever marks, links and numbers say; and the sums tie to the rows", () => {
+  test("whatever marks, links and numbers say; and the sums tie to the rows", numbers, () => {
     fc.assert(
       fc.property(records, links, (both, ties) => {
         const asked = askedOf({ ...both, links: ties }, () => null);
@@ -74,11 +75,11 @@ describe("every record is in exactly one case", () => {
           report.cases.length,
         );
       }),
-      { numRuns: 300 },
+      { numRuns: runs(100, 1_000) },
     );
   });
 
-  test("the order of the records and their repeats change nothing", () => {
+  test("the order of the records and their repeats change nothing", numbers, () => {
     const sides = ground(120);
     for (const one of plants) one.plant(sides);
     const before = told(sides).cases;
@@ -94,7 +95,7 @@ describe("every record is in exactly one case", () => {
           expect(of(after).toSorted()).toEqual(of(before).toSorted());
         },
       ),
-      { numRuns: 5 },
+      { numRuns: runs(2, 20) },
     );
   });
 });

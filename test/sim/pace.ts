@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { monthAt } from "../../src/core/budget.ts";
 import {
   type Feed,
+  type HourOf,
   hourOfWeekIn,
   hoursBetween,
   learned,
@@ -74,8 +75,19 @@ function rateAt({ aDay, off }: (typeof FEEDS)[number], atMs: number): number {
   );
 }
 
-const plainHourOf = hourOfWeekIn(ZONE);
-const workHourOf = hourOfWeekIn(ZONE, HOLIDAYS);
+/** Its clocks are set by whole hours: each hour is asked for once. */
+const perHour = (hourOf: HourOf): HourOf => {
+  const known = new Map<number, number>();
+  return (atMs) => {
+    const hour = Math.floor(atMs / HOUR);
+    const found = known.get(hour) ?? hourOf(atMs);
+    known.set(hour, found);
+    return found;
+  };
+};
+
+const plainHourOf = perHour(hourOfWeekIn(ZONE));
+const workHourOf = perHour(hourOfWeekIn(ZONE, HOLIDAYS));
 
 /** When each feed changes, ms UTC in order. What people do together comes within ten minutes. */
 function changesOf(feed: (typeof FEEDS)[number], from: number, to: number, random: Random) {
