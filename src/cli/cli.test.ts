@@ -1,5 +1,4 @@
 /** The program as it is started: what it prints, where, and with which exit code. What a test asks besides is asked here. */
-import { spawn } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -15,6 +14,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { FlowStatus, TraceStep } from "../office/answers.ts";
 import type { Office } from "../office/questions.ts";
 import { commandHere } from "../../test/support/site-command.ts";
+import { fuelbridge as program, type Said } from "../../test/support/site-program.ts";
 import { serveAdmin } from "../office/server.ts";
 import { exitCodes, OfficeError } from "../core/errors.ts";
 import type { Reason } from "../engine/schedule.ts";
@@ -26,28 +26,12 @@ import { asText } from "../views/text.ts";
 const ROOT = join(import.meta.dirname, "..", "..");
 const KEY = "svc_live_canary0000";
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
+const start = (args: readonly string[], env: Record<string, string> = {}) =>
+  program(args, { CANARY_KEY: KEY, ...env });
 
-function fuelbridge(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-  const { FUELBRIDGE_CONFIG: _, COLUMNS: __, ...clean } = process.env;
-  const child = spawn(process.execPath, [join(ROOT, "src", "main.ts"), ...args], {
-    cwd: ROOT,
-    env: { ...clean, CANARY_KEY: KEY, NO_COLOR: "1", ...env },
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const said = { out: "", err: "" };
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (said.err += text));
-  return new Promise((resolve) => {
-    child.on("close", (code) => resolve({ code, ...said }));
-  });
-}
+const fuelbridge = (...words: Parameters<typeof start>): Promise<Said> => start(...words).ended;
 
-const here = (args: readonly string[], env: Record<string, string> = {}): Promise<Ended> =>
+const here = (args: readonly string[], env: Record<string, string> = {}): Promise<Said> =>
   commandHere(args, { CANARY_KEY: KEY, ...env });
 
 /** A copy of the shipped configuration, so that its state is in a folder of the test's own. */
@@ -76,21 +60,10 @@ async function running(
   config: string,
   work: (stop: (signal: NodeJS.Signals) => void) => Promise<void>,
 ): Promise<{ ended: number | null; out: { msg?: string }[] }> {
-  const child = spawn(process.execPath, [join(ROOT, "src", "main.ts"), "run", "--config", config], {
-    env: { ...process.env, CANARY_KEY: KEY },
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let out = "";
-  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  await new Promise<void>((resolve) => {
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      out += text;
-      if (out.includes('"fuelbridge runs"')) resolve();
-    });
-    child.on("close", () => resolve());
-  });
-  await work((signal) => child.kill(signal));
-  const code = await ended;
+  const daemon = start(["run", "--config", config]);
+  await daemon.said('"fuelbridge runs"');
+  await work((signal) => daemon.kill(signal));
+  const { code, out } = await daemon.ended;
   const lines = out.trim().split("\n");
   return { ended: code, out: lines.map((line) => JSON.parse(line) as { msg?: string }) };
 }
@@ -167,7 +140,7 @@ test("schema --config has the site's own mappings, also while the rest of the co
       number: ({ id }) => id, map: () => skip("none"), figures: () => ({ amount: null, gallons: null }),
     });`,
   );
-  const { code, out } = await fuelbridge(["schema", "--config", config]);
+  const { code, out } = await here(["schema", "--config", config]);
   expect(code).toBe(exitCodes.ok);
   expect(out).toContain('"site/orders"');
 });
@@ -240,7 +213,7 @@ test("a configuration that was broken after the daemon began is reported beside 
   const admin = await serveAdmin({ office, state, port: 0, secrets: [] });
   onTestFinished(() => admin.close());
   const text = readFileSync(config, "utf8");
-  const written = async (content: string): Promise<Ended> => {
+  const written = async (content: string): Promise<Said> => {
     utimesSync(join(state, "admin.json"), 0, 0);
     writeFileSync(config, content);
     return here(["quarantine", "list", "--json", "--config", config]);
@@ -413,14 +386,11 @@ test("a second daemon on the same store is refused with words, and the first goe
 });
 
 test("sandbox says where it is in one line, and ends with 0", async () => {
-  const child = spawn(process.execPath, [join(ROOT, "src", "main.ts"), "sandbox"]);
-  onTestFinished(() => void child.kill("SIGKILL"));
-  let out = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    out += text;
-    if (out.includes("\n")) child.kill("SIGTERM");
-  });
-  expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);
+  const sandbox = start(["sandbox"]);
+  await sandbox.said("\n");
+  sandbox.kill("SIGTERM");
+  const { code, out } = await sandbox.ended;
+  expect(code).toBe(0);
   expect(envelope(out)).toMatchObject({ event: "ready", baseUrl: expect.any(String) });
 });
 

@@ -1,5 +1,4 @@
 /** `fuelbridge doctor`, started once for each kind of books, and else in this process: between a sandbox and a real Tryton. */
-import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -7,11 +6,10 @@ import { usePlatform } from "../../test/platform/support.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { commandHere } from "../../test/support/site-command.ts";
 import { layOut, openSite, type Site } from "../../test/support/site.ts";
+import { fuelbridge, type Said } from "../../test/support/site-program.ts";
 import { type Books, trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { exitCodes } from "../core/errors.ts";
 import type { MonthStatus } from "../office/answers.ts";
-
-const ROOT = join(import.meta.dirname, "..", "..");
 
 interface Report {
   readonly ok: boolean;
@@ -25,26 +23,8 @@ interface Report {
   };
 }
 
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-const doctor = (config: string, ...options: string[]): Promise<Ended> =>
+const doctor = (config: string, ...options: string[]): Promise<Said> =>
   commandHere(["doctor", "--config", config, ...options]);
-
-function doctorProgram(config: string, ...options: string[]): Promise<Ended> {
-  const args = [join(ROOT, "src", "main.ts"), "doctor", "--config", config, ...options];
-  const child = spawn(process.execPath, args, { cwd: ROOT });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const said = { out: "", err: "" };
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (said.err += text));
-  return new Promise((resolve) => {
-    child.on("close", (code) => resolve({ code, ...said }));
-  });
-}
 
 const faultsOf = (out: string) => {
   const { data } = JSON.parse(out) as Report;
@@ -106,7 +86,7 @@ describe("the doctor's requests are in the month's budget, and it says so", LOAD
     const site = await quietSite();
     const daemon = await site.daemon();
     daemon.kill("SIGSTOP");
-    const { code, out } = await site.command("doctor");
+    const { code, out } = await site.here("doctor");
     daemon.kill("SIGCONT");
     expect(code).toBe(exitCodes.environment);
     expect(out).toMatch(
@@ -236,7 +216,11 @@ flows:
   }
 
   test("all right: every line says ok, and the exit code is 0", async () => {
-    const { code, out, err } = await doctorProgram(configuration(server.copy("right")));
+    const { code, out, err } = await fuelbridge([
+      "doctor",
+      "--config",
+      configuration(server.copy("right")),
+    ]).ended;
     expect({ code, err }).toEqual({ code: exitCodes.ok, err: "" });
     expect(out).toMatch(/^platform +connection and credentials +ok$/m);
     expect(out).toMatch(/^books +account 1200 \(receivable\) +ok$/m);

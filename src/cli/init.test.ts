@@ -1,5 +1,4 @@
 /** `fuelbridge init`, the first thing that a new user types: by questions, and by flags as a script has them. */
-import { spawn } from "node:child_process";
 import {
   chmodSync,
   globSync,
@@ -18,6 +17,7 @@ import { parse } from "yaml";
 import { connectorsNamed } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
 import { commandHere } from "../../test/support/site-command.ts";
+import { fuelbridge } from "../../test/support/site-program.ts";
 import { loadConfig } from "../config/config.ts";
 import { exitCodes } from "../core/errors.ts";
 import { platformOffers as platform } from "../platform/parts.ts";
@@ -231,19 +231,6 @@ test.each([
   },
 );
 
-function fuelbridge(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, [join(ROOT, "src", "main.ts"), ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const said = { out: "", err: "" };
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (said.err += text));
-  return new Promise((resolve) => {
-    child.on("close", (code) => resolve({ code, ...said }));
-  });
-}
-
 test(
   "init from flags writes the configuration, the secrets and the tables for the service's user, looks them over, and overwrites nothing",
   { timeout: 600_000 },
@@ -266,7 +253,7 @@ test(
       ["--state", join(root, "state")],
       isRoot ? ["--owner", "nobody"] : [],
     ].flat();
-    const { code, out, err } = await fuelbridge("init", ...flags);
+    const { code, out, err } = await fuelbridge(["init", ...flags]).ended;
     expect({ code, err }).toMatchObject({ code: exitCodes.ok });
     const entries = globSync("**", { cwd: root, exclude: ["exchange/import/**"] });
     const rights = entries

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { tempFolder } from "../../test/support/folder.ts";
 import { serving } from "../../test/support/http.ts";
 import { layOut } from "../../test/support/site.ts";
+import { commandHere } from "../../test/support/site-command.ts";
 import { fuelbridge, until } from "../../test/support/site-program.ts";
 
 const SLOW = 600_000;
@@ -26,14 +27,13 @@ test(
     writeFileSync(join(folder, "var", "demo", "api-key"), "svc_live_none", { mode: 0o600 });
     const config = join(folder, "config", "demo.yaml");
     const env = { FUELBRIDGE_PLATFORM_URL: platform.url };
-    const start = (...args: string[]) => fuelbridge([...args, "--config", config], env);
-    const once = start("once");
+    const once = fuelbridge(["once", "--config", config], env);
     await until("a request", () => platform.asked() > 0);
 
     const [status, json, list, trace, retry, other] = await Promise.all(
       [["status"], ["status", "--json"], ["quarantine", "list"], ["trace", "X-1"]]
         .concat([["quarantine", "retry", "all"], ["once"]])
-        .map((args) => start(...args).ended),
+        .map((args) => commandHere([...args, "--config", config], env)),
     );
     expect(status).toMatchObject({ code: 0, err: "" });
     expect(status?.out).toContain(`"fuelbridge once" works since `);

@@ -53,7 +53,7 @@ function start(
   env: Environment,
   flags: readonly string[] = [],
 ): Running {
-  const { FUELBRIDGE_CONFIG: _, ...clean } = process.env;
+  const { FUELBRIDGE_CONFIG: _, COLUMNS: __, ...clean } = process.env;
   const child = spawn(process.execPath, [...flags, join(home, file), ...args], {
     cwd: home,
     stdio: ["ignore", "pipe", "pipe"],
