@@ -5,6 +5,7 @@ import { z } from "zod";
 import { usePlatform } from "../../test/platform/support.ts";
 import { engineOn, pagesOf } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
+import { isLongRun, numbers } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { InvoiceDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { fileSinks } from "../../src/ledger/files.ts";
@@ -16,7 +17,7 @@ import { verify } from "../../src/engine/verify.ts";
 import { fetchPdf } from "../../src/platform/reading.ts";
 import { retry, select } from "../../src/office/decisions.ts";
 import type { Status, Trace } from "../../src/office/answers.ts";
-import { layOut, openSite } from "../../test/tryton/site.ts";
+import { openSite } from "../../test/tryton/site.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import { fileTables, ledgerOf } from "./index.ts";
 import type { Books } from "./books.ts";
@@ -203,41 +204,6 @@ describe.skipIf(!trytonIsThere)("PDFs on what is booked in Tryton", () => {
     expect(await attachments(desk)).toHaveLength(1);
   });
 
-  test("a file of that name is taken when its bytes are the same, and is a person's when they are not", async () => {
-    const desk = deskIn(server);
-    const bytes = Buffer.from("%PDF-1.7 the same");
-    const fetch: Fetch = async () => bytes;
-    const [same, other] = [invoiceDocument(), invoiceDocument()];
-    const site = siteOver(desk.books, "invoice", fetch, [[same, other]]);
-    await runFlow(site.bench.engine, site.bench.engine.flows[0] as Flow, signal);
-    const booked = await rows<{ id: number; number: string }>(
-      desk,
-      "account.invoice",
-      [],
-      ["number"],
-    );
-    for (const [{ number }, data] of [
-      [same, bytes],
-      [other, Buffer.from("a person's")],
-    ] as const) {
-      const resource = `account.invoice,${booked.find((one) => one.number === number)?.id}`;
-      const base64 = data.toString("base64");
-      const values = { resource, name: `${number}.pdf`, data: { __class__: "bytes", base64 } };
-      await desk.clerk.call("model.ir.attachment.create", [[values]]);
-    }
-    await site.later();
-    expect(site.counts()).toEqual({ delivered: 1, quarantined: 1 });
-    expect(site.causes()).toEqual(["other-file"]);
-    expect(await attachments(desk)).toHaveLength(2);
-    // It is renamed there, and ours goes beside it.
-    const [theirs] = (await attachments(desk)).filter(({ name }) => name === `${other.number}.pdf`);
-    await desk.clerk.call("model.ir.attachment.write", [[theirs?.id], { name: "scan.pdf" }]);
-    site.retryAll();
-    await site.later();
-    expect(site.counts()).toEqual({ delivered: 2 });
-    expect(await attachments(desk)).toHaveLength(3);
-  });
-
   test("a ticket has a PDF of when it waited and one of when it was done", async () => {
     const desk = deskIn(server);
     const fetch: Fetch = async (id) => Buffer.from(`%PDF-1.7 ${id}`);
@@ -265,35 +231,74 @@ describe.skipIf(!trytonIsThere)("PDFs on what is booked in Tryton", () => {
     ]);
   });
 
-  test("as an option of a flow: its attachments are a flow of their own, and each costs one request", async () => {
-    const folder = join(tempFolder(), "site");
-    layOut(folder, (yaml) => {
-      const [head = "", flows = ""] = yaml.split("\nflows:\n");
-      const issued = /  invoices-issued:\n(?: {4}.*\n)+/.exec(flows)?.[0] ?? "";
-      return `${head}\nflows:\n${issued}    attach: pdf\n`;
+  describe.runIf(isLongRun)("in the long run", numbers, () => {
+    test("a file of that name is taken when its bytes are the same, and is a person's when they are not", async () => {
+      const desk = deskIn(server);
+      const bytes = Buffer.from("%PDF-1.7 the same");
+      const fetch: Fetch = async () => bytes;
+      const [same, other] = [invoiceDocument(), invoiceDocument()];
+      const site = siteOver(desk.books, "invoice", fetch, [[same, other]]);
+      await runFlow(site.bench.engine, site.bench.engine.flows[0] as Flow, signal);
+      const booked = await rows<{ id: number; number: string }>(
+        desk,
+        "account.invoice",
+        [],
+        ["number"],
+      );
+      for (const [{ number }, data] of [
+        [same, bytes],
+        [other, Buffer.from("a person's")],
+      ] as const) {
+        const resource = `account.invoice,${booked.find((one) => one.number === number)?.id}`;
+        const base64 = data.toString("base64");
+        const values = { resource, name: `${number}.pdf`, data: { __class__: "bytes", base64 } };
+        await desk.clerk.call("model.ir.attachment.create", [[values]]);
+      }
+      await site.later();
+      expect(site.counts()).toEqual({ delivered: 1, quarantined: 1 });
+      expect(site.causes()).toEqual(["other-file"]);
+      expect(await attachments(desk)).toHaveLength(2);
+      // It is renamed there, and ours goes beside it.
+      const [theirs] = (await attachments(desk)).filter(
+        ({ name }) => name === `${other.number}.pdf`,
+      );
+      await desk.clerk.call("model.ir.attachment.write", [[theirs?.id], { name: "scan.pdf" }]);
+      site.retryAll();
+      await site.later();
+      expect(site.counts()).toEqual({ delivered: 2 });
+      expect(await attachments(desk)).toHaveLength(3);
     });
-    const site = await openSite(folder, server.copy("attach"), "empty");
-    onTestFinished(() => site.close());
-    await site.control.generate({ key: "supplier", invoices: 4, seed: 7 });
-    expect(await site.command("once")).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/^In step[.,].*\n$/) as unknown,
+
+    test("as an option of a flow: its attachments are a flow of their own, and each costs one request", async () => {
+      const folder = join(tempFolder(), "site");
+      const change = (yaml: string): string => {
+        const [head = "", flows = ""] = yaml.split("\nflows:\n");
+        const issued = /  invoices-issued:\n(?: {4}.*\n)+/.exec(flows)?.[0] ?? "";
+        return `${head}\nflows:\n${issued}    attach: pdf\n`;
+      };
+      const site = await openSite(folder, server.copy("attach"), { scenario: "empty", change });
+      onTestFinished(() => site.close());
+      await site.control.generate({ key: "supplier", invoices: 4, seed: 7 });
+      expect(await site.command("once")).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/^In step[.,].*\n$/) as unknown,
+      });
+      const { flows } = await site.ask<Status>("status");
+      const delivered = flows.map(({ name, delivered }) => [name, delivered]);
+      const booked = delivered[0]?.[1] as number;
+      expect(booked).toBeGreaterThan(0);
+      expect(delivered).toEqual([
+        ["invoices-issued", booked],
+        ["invoices-issued.pdf", booked],
+      ]);
+      const attached = await site.tryton.rows<{ name: string }>("ir.attachment", [], "name");
+      expect(attached).toHaveLength(booked);
+      const number = attached[0]?.name.replace(/\.pdf$/, "") ?? "";
+      const { steps } = await site.ask<Trace>("trace", number);
+      const story = steps.map(({ flow, event }) => `${flow} ${event}`);
+      expect(story).toContain("invoices-issued.pdf done");
+      const asked = await site.control.requests();
+      expect(asked.filter(({ path }) => String(path).endsWith("/pdf"))).toHaveLength(booked);
     });
-    const { flows } = await site.ask<Status>("status");
-    const delivered = flows.map(({ name, delivered }) => [name, delivered]);
-    const booked = delivered[0]?.[1] as number;
-    expect(booked).toBeGreaterThan(0);
-    expect(delivered).toEqual([
-      ["invoices-issued", booked],
-      ["invoices-issued.pdf", booked],
-    ]);
-    const attached = await site.tryton.rows<{ name: string }>("ir.attachment", [], "name");
-    expect(attached).toHaveLength(booked);
-    const number = attached[0]?.name.replace(/\.pdf$/, "") ?? "";
-    const { steps } = await site.ask<Trace>("trace", number);
-    const story = steps.map(({ flow, event }) => `${flow} ${event}`);
-    expect(story).toContain("invoices-issued.pdf done");
-    const asked = await site.control.requests();
-    expect(asked.filter(({ path }) => String(path).endsWith("/pdf"))).toHaveLength(booked);
   });
 });

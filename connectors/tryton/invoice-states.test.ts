@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { numbers, steps } from "../../test/support/runs.ts";
+import { isLongRun, numbers, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { invoiceSink } from "./sinks.fixture.ts";
 import {
@@ -104,32 +104,6 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
     ]);
   });
 
-  test("whichever answer is lost, one credit note in the end", numbers, async () => {
-    const { desk, sink, document: first } = await deskWithOne(server, "out");
-    /** Takes one back and loses the answer to this change of it; how many changes it took. */
-    const takenBack = async (lost: number, document = first): Promise<number> => {
-      await send(sink, document);
-      const empty = { ...document, ...VOID };
-      const lossy = losing(desk.books, lost);
-      await send(invoiceSink(lossy.books), empty);
-      expect(await send(sink, empty)).toMatchObject({ outcome: "done", ids: [document.number] });
-      return lossy.changes();
-    };
-    const changes = await takenBack(0);
-    expect(changes).toBeGreaterThan(2);
-    const lose = steps(changes);
-    for (const lost of lose) await takenBack(lost, invoiceDocument());
-    const all = await allInvoices(desk);
-    expect(all.filter(({ state }) => state === "cancelled")).toHaveLength(lose.length + 1);
-    expect(all).toHaveLength(2 * (lose.length + 1));
-  });
-
-  test("a draft that becomes void is cancelled, though it has the platform's number", async () => {
-    const { desk, sink, document } = await deskWithOne(server, "out", { posting: "draft" });
-    expect(await send(sink, { ...document, ...VOID })).toMatchObject({ outcome: "done" });
-    expect(await allInvoices(desk)).toMatchObject([{ state: "cancelled" }]);
-  });
-
   test("a dispute is a note, its end another one; the same words do not come twice", async () => {
     const desk = deskIn(server);
     const sink = invoiceSink(desk.books);
@@ -150,5 +124,33 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
     ]);
     await send(sink, document);
     expect(await notes()).toHaveLength(3);
+  });
+
+  describe.runIf(isLongRun)("in the long run", numbers, () => {
+    test("whichever answer is lost, one credit note in the end", async () => {
+      const { desk, sink, document: first } = await deskWithOne(server, "out");
+      /** Takes one back and loses the answer to this change of it; how many changes it took. */
+      const takenBack = async (lost: number, document = first): Promise<number> => {
+        await send(sink, document);
+        const empty = { ...document, ...VOID };
+        const lossy = losing(desk.books, lost);
+        await send(invoiceSink(lossy.books), empty);
+        expect(await send(sink, empty)).toMatchObject({ outcome: "done", ids: [document.number] });
+        return lossy.changes();
+      };
+      const changes = await takenBack(0);
+      expect(changes).toBeGreaterThan(2);
+      const lose = steps(changes);
+      for (const lost of lose) await takenBack(lost, invoiceDocument());
+      const all = await allInvoices(desk);
+      expect(all.filter(({ state }) => state === "cancelled")).toHaveLength(lose.length + 1);
+      expect(all).toHaveLength(2 * (lose.length + 1));
+    });
+
+    test("a draft that becomes void is cancelled, though it has the platform's number", async () => {
+      const { desk, sink, document } = await deskWithOne(server, "out", { posting: "draft" });
+      expect(await send(sink, { ...document, ...VOID })).toMatchObject({ outcome: "done" });
+      expect(await allInvoices(desk)).toMatchObject([{ state: "cancelled" }]);
+    });
   });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Item, Outgoing } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+import { isLongRun, numbers } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument } from "../../src/ledger/documents.ts";
 import { orderSink } from "./sinks.fixture.ts";
@@ -67,11 +68,13 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
       fields,
     ]);
 
-  test.for([
+  const BOTH = [
     { type: "sale", model: "sale.sale" },
     { type: "purchase", model: "purchase.purchase" },
-  ] as const)(
+  ] as const;
+  test.for(isLongRun ? BOTH : BOTH.slice(0, 1))(
     "a confirmed $type is booked once, and neither invoiced nor expected",
+    numbers,
     async ({ type, model }) => {
       const desk = deskIn(server);
       const { send, find } = request(desk, order({ type }));
@@ -213,40 +216,6 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
     expect((await rowsOf(desk, "sale.sale")).length).toBe(1);
   });
 
-  test("a comment line that a person enters in an order says nothing of its goods, and stays", async () => {
-    const desk = deskIn(server);
-    const draft = order({ status: "draft" });
-    await request(desk, draft).send();
-    const comment = { type: "comment", description: "Call before you come" };
-    await desk.write("sale.sale", 1, { lines: [["create", [comment]]] });
-    expect(await request(desk, draft).find()).toMatchObject({ found: "exact" });
-    const [line] = draft.lines as [OrderDocument["lines"][number]];
-    const more = request(desk, order({ lines: [{ ...line, quantity: d("8100") }] }), "sale #1");
-    expect(await more.send()).toMatchObject({ outcome: "done" });
-    expect(await rowsOf(desk, "sale.line", "type")).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({ type: "comment" }),
-        expect.objectContaining({ type: "line" }),
-      ]),
-    );
-  });
-
-  test("a draft that a person entered is not invoiced by Tryton once it is ours; one that is, stays theirs", async () => {
-    const desk = deskIn(server);
-    const document = order({ status: "draft" });
-    await request(desk, document).send();
-    const entered = { comment: "by Ann", invoice_method: "order", shipment_method: "order" };
-    await desk.write("sale.sale", 1, entered);
-    const confirmed = request(desk, { ...document, status: "confirmed" });
-    expect(await confirmed.send()).toMatchObject({ outcome: "done", ids: ["sale 1"] });
-    expect(await rowsOf(desk, "account.invoice")).toEqual([]);
-    await desk.write("sale.sale", 1, entered);
-    expect(await confirmed.find()).toMatchObject({
-      found: "different",
-      detail: expect.stringContaining("invoiced by Tryton"),
-    });
-  });
-
   test("what went back on the platform, and what people change in Tryton, is told and not written", async () => {
     const desk = deskIn(server);
     const document = order();
@@ -273,39 +242,75 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
     ]);
   });
 
-  test("orders that a backup does not have are told, by ids of all ages", async () => {
-    const desk = deskIn(server);
-    await request(desk, order()).send();
-    const draft = order({ id: "draft", number: "LD-2", status: "draft" });
-    await request(desk, draft).send();
-    const there = ["sale 1", `sale 1 platform:${ID}`, "sale #2", "sale #2 platform:draft"];
-    const gone = ["sale 3", "purchase 1", "purchase #2", "sale 1 platform:draft", "by hand"];
-    const sink = orderSink(desk.books);
-    expect(await missingOf(sink, [...there, ...gone])).toEqual(gone);
-  });
+  describe.runIf(isLongRun)("in the long run", numbers, () => {
+    test("a comment line that a person enters in an order says nothing of its goods, and stays", async () => {
+      const desk = deskIn(server);
+      const draft = order({ status: "draft" });
+      await request(desk, draft).send();
+      const comment = { type: "comment", description: "Call before you come" };
+      await desk.write("sale.sale", 1, { lines: [["create", [comment]]] });
+      expect(await request(desk, draft).find()).toMatchObject({ found: "exact" });
+      const [line] = draft.lines as [OrderDocument["lines"][number]];
+      const more = request(desk, order({ lines: [{ ...line, quantity: d("8100") }] }), "sale #1");
+      expect(await more.send()).toMatchObject({ outcome: "done" });
+      expect(await rowsOf(desk, "sale.line", "type")).toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({ type: "comment" }),
+          expect.objectContaining({ type: "line" }),
+        ]),
+      );
+    });
 
-  test("after a restore another order under its number does not pass for it, nor does itself unconfirmed", async () => {
-    const desk = deskIn(server);
-    const empty = desk.database.keep();
-    const document = order();
-    const sink = orderSink(desk.books);
-    const { ids = [] } = await request(desk, document).send();
-    const [lost] = ids as [string];
-    expect(await missingOf(sink, [lost])).toEqual([]);
+    test("a draft that a person entered is not invoiced by Tryton once it is ours; one that is, stays theirs", async () => {
+      const desk = deskIn(server);
+      const document = order({ status: "draft" });
+      await request(desk, document).send();
+      const entered = { comment: "by Ann", invoice_method: "order", shipment_method: "order" };
+      await desk.write("sale.sale", 1, entered);
+      const confirmed = request(desk, { ...document, status: "confirmed" });
+      expect(await confirmed.send()).toMatchObject({ outcome: "done", ids: ["sale 1"] });
+      expect(await rowsOf(desk, "account.invoice")).toEqual([]);
+      await desk.write("sale.sale", 1, entered);
+      expect(await confirmed.find()).toMatchObject({
+        found: "different",
+        detail: expect.stringContaining("invoiced by Tryton"),
+      });
+    });
 
-    desk.database.restore(empty);
-    const other = order({ id: "other", number: "LD-2" });
-    expect(await request(desk, other).send()).toMatchObject({ ids: ["sale 1 platform:other"] });
-    expect(await missingOf(sink, [lost, "sale 1 platform:other"])).toEqual([lost]);
-    // Nor is it taken for it when the platform's order changes.
-    const changed = request(desk, document, lost);
-    expect(await changed.find()).toMatchObject({ found: "none" });
-    expect(await changed.send()).toMatchObject({ ids: [`sale 2 platform:${ID}`] });
+    test("orders that a backup does not have are told, by ids of all ages", async () => {
+      const desk = deskIn(server);
+      await request(desk, order()).send();
+      const draft = order({ id: "draft", number: "LD-2", status: "draft" });
+      await request(desk, draft).send();
+      const there = ["sale 1", `sale 1 platform:${ID}`, "sale #2", "sale #2 platform:draft"];
+      const gone = ["sale 3", "purchase 1", "purchase #2", "sale 1 platform:draft", "by hand"];
+      const sink = orderSink(desk.books);
+      expect(await missingOf(sink, [...there, ...gone])).toEqual(gone);
+    });
 
-    desk.database.restore(empty);
-    await request(desk, { ...document, status: "draft" }).send();
-    await desk.clerk.call("model.sale.sale.quote", [[1]]);
-    expect(await rowsOf(desk, "sale.sale", "number")).toMatchObject([{ number: "1" }]);
-    expect(await missingOf(sink, [lost])).toEqual([lost]);
+    test("after a restore another order under its number does not pass for it, nor does itself unconfirmed", async () => {
+      const desk = deskIn(server);
+      const empty = desk.database.keep();
+      const document = order();
+      const sink = orderSink(desk.books);
+      const { ids = [] } = await request(desk, document).send();
+      const [lost] = ids as [string];
+      expect(await missingOf(sink, [lost])).toEqual([]);
+
+      desk.database.restore(empty);
+      const other = order({ id: "other", number: "LD-2" });
+      expect(await request(desk, other).send()).toMatchObject({ ids: ["sale 1 platform:other"] });
+      expect(await missingOf(sink, [lost, "sale 1 platform:other"])).toEqual([lost]);
+      // Nor is it taken for it when the platform's order changes.
+      const changed = request(desk, document, lost);
+      expect(await changed.find()).toMatchObject({ found: "none" });
+      expect(await changed.send()).toMatchObject({ ids: [`sale 2 platform:${ID}`] });
+
+      desk.database.restore(empty);
+      await request(desk, { ...document, status: "draft" }).send();
+      await desk.clerk.call("model.sale.sale.quote", [[1]]);
+      expect(await rowsOf(desk, "sale.sale", "number")).toMatchObject([{ number: "1" }]);
+      expect(await missingOf(sink, [lost])).toEqual([lost]);
+    });
   });
 });

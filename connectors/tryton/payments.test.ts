@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { numbers, steps } from "../../test/support/runs.ts";
+import { isLongRun, numbers, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, type TrytonServer, useTryton } from "../../test/support/tryton.ts";
 import type { Inspection, Sink } from "../../src/core/contract.ts";
 import type { Answer } from "../../src/core/outcome.ts";
@@ -142,20 +142,6 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
     });
   });
 
-  test("two payments with one reference are two payments, and each keeps it", async () => {
-    const { desk, sink, invoice, toPay } = await booked(server);
-    const description = "Check 4711; surcharge 1.00";
-    const two = [d("29.33"), d("100.00")].map((amount) =>
-      paymentDocument({ invoice: invoice.number, amount, description }),
-    );
-    for (const one of two) expect(await send(sink, one)).toMatchObject({ outcome: "done" });
-    expect(await toPay()).toMatchObject({ amount_to_pay: d("20000.00") });
-    const found = [["description", "ilike", "%check 4711%"]];
-    expect(await rows(desk, "account.move", found, ["description"])).toMatchObject(
-      two.map(({ id }) => ({ description: `payment:${id} ${description}` })),
-    );
-  });
-
   test("payments of what was settled as one are noted on it with their references, and counted once", async () => {
     const { desk, sink, invoice } = await booked(server);
     // Only what nothing was paid of is settled as one (ADR 0010).
@@ -183,26 +169,6 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
     // All of what was settled as one has its payment: this is more money.
     const more = paymentDocument({ invoice: invoice.number, amount: d("0.01") });
     expect(await send(sink, more)).toMatchObject({ fault: { code: "more-than-to-pay" } });
-  });
-
-  test("a payment that is booked on another invoice already is not booked again, where no link names it either", async () => {
-    const { desk, sink, invoice: before } = await booked(server);
-    const after = invoiceDocument();
-    await send(invoiceSink(desk.books), after);
-    const first = paymentDocument({ invoice: before.number, amount: d("300.00") });
-    await send(sink, first);
-    const moved = { ...first, invoice: after.number, invoiceId: after.id };
-    expect(await send(sink, moved)).toMatchObject({
-      fault: {
-        code: "differs",
-        message: expect.stringContaining(before.number) as string,
-      },
-    });
-    const lines = await rows<object>(desk, "account.invoice", [], ["amount_to_pay"]);
-    expect(lines).toMatchObject([
-      { amount_to_pay: d("19829.33") },
-      { amount_to_pay: d("20129.33") },
-    ]);
   });
 
   test("a payment that was taken back or moved in Tryton is told field by field, one that is gone as gone", async () => {
@@ -256,45 +222,81 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
     expect(await missingOf(sink, ids as string[])).toEqual(ids);
   });
 
-  test("another payment that has its move's id since then does not pass for it", async () => {
-    const { desk, sink, invoice } = await booked(server);
-    const kept = desk.database.keep();
-    const lost = paymentDocument({ invoice: invoice.number, amount: d("100.00") });
-    const { ids = [] } = await send(sink, lost);
-    desk.database.restore(kept);
-    const other = paymentDocument({ invoice: invoice.number, amount: d("100.00") });
-    const { ids: others = [] } = await send(sink, other);
-    const [before, after] = [ids[0] as string, others[0] as string];
-    expect(after.split(" ")[0]).toBe(before.split(" ")[0]);
-    expect(await missingOf(sink, [before, after])).toEqual([before]);
-    // What was delivered when ids had no mark yet is still told by them.
-    const [old] = after.split(" ") as [string];
-    expect(await missingOf(sink, [old, "#4711", "by hand"])).toEqual(["#4711", "by hand"]);
-  });
-
-  test("a payment is not booked on the bill that restored books gave its bill's number to", async () => {
-    const desk = deskIn(server);
-    const kept = desk.database.keep();
-    const sink = paymentSink(desk.books);
-    const [lost, other] = [billDocument(), billDocument()];
-    const { ids: [number] = [] } = await send(billSink(desk.books), lost);
-    desk.database.restore(kept);
-    expect(await send(billSink(desk.books), other)).toMatchObject({ ids: [number] });
-    const payment = (invoiceId: string) =>
-      paymentDocument({ type: "in", invoice: number as string, invoiceId, amount: d("1.00") });
-    const late = payment(lost.id);
-    expect(await find(sink, late)).toMatchObject({ found: "none" });
-    expect(await send(sink, late)).toMatchObject({
-      outcome: "refused",
-      fault: { code: "another-invoice" },
+  describe.runIf(isLongRun)("in the long run", numbers, () => {
+    test("two payments with one reference are two payments, and each keeps it", async () => {
+      const { desk, sink, invoice, toPay } = await booked(server);
+      const description = "Check 4711; surcharge 1.00";
+      const two = [d("29.33"), d("100.00")].map((amount) =>
+        paymentDocument({ invoice: invoice.number, amount, description }),
+      );
+      for (const one of two) expect(await send(sink, one)).toMatchObject({ outcome: "done" });
+      expect(await toPay()).toMatchObject({ amount_to_pay: d("20000.00") });
+      const found = [["description", "ilike", "%check 4711%"]];
+      expect(await rows(desk, "account.move", found, ["description"])).toMatchObject(
+        two.map(({ id }) => ({ description: `payment:${id} ${description}` })),
+      );
     });
-    expect(await send(sink, payment(other.id))).toMatchObject({ outcome: "done" });
-    const [bill] = await rows<{ amount_to_pay: unknown }>(
-      desk,
-      "account.invoice",
-      [],
-      ["amount_to_pay"],
-    );
-    expect(bill?.amount_to_pay).toEqual(d("20128.33"));
+
+    test("a payment that is booked on another invoice already is not booked again, where no link names it either", async () => {
+      const { desk, sink, invoice: before } = await booked(server);
+      const after = invoiceDocument();
+      await send(invoiceSink(desk.books), after);
+      const first = paymentDocument({ invoice: before.number, amount: d("300.00") });
+      await send(sink, first);
+      const moved = { ...first, invoice: after.number, invoiceId: after.id };
+      expect(await send(sink, moved)).toMatchObject({
+        fault: {
+          code: "differs",
+          message: expect.stringContaining(before.number) as string,
+        },
+      });
+      const lines = await rows<object>(desk, "account.invoice", [], ["amount_to_pay"]);
+      expect(lines).toMatchObject([
+        { amount_to_pay: d("19829.33") },
+        { amount_to_pay: d("20129.33") },
+      ]);
+    });
+
+    test("another payment that has its move's id since then does not pass for it", async () => {
+      const { desk, sink, invoice } = await booked(server);
+      const kept = desk.database.keep();
+      const lost = paymentDocument({ invoice: invoice.number, amount: d("100.00") });
+      const { ids = [] } = await send(sink, lost);
+      desk.database.restore(kept);
+      const other = paymentDocument({ invoice: invoice.number, amount: d("100.00") });
+      const { ids: others = [] } = await send(sink, other);
+      const [before, after] = [ids[0] as string, others[0] as string];
+      expect(after.split(" ")[0]).toBe(before.split(" ")[0]);
+      expect(await missingOf(sink, [before, after])).toEqual([before]);
+      // What was delivered when ids had no mark yet is still told by them.
+      const [old] = after.split(" ") as [string];
+      expect(await missingOf(sink, [old, "#4711", "by hand"])).toEqual(["#4711", "by hand"]);
+    });
+
+    test("a payment is not booked on the bill that restored books gave its bill's number to", async () => {
+      const desk = deskIn(server);
+      const kept = desk.database.keep();
+      const sink = paymentSink(desk.books);
+      const [lost, other] = [billDocument(), billDocument()];
+      const { ids: [number] = [] } = await send(billSink(desk.books), lost);
+      desk.database.restore(kept);
+      expect(await send(billSink(desk.books), other)).toMatchObject({ ids: [number] });
+      const payment = (invoiceId: string) =>
+        paymentDocument({ type: "in", invoice: number as string, invoiceId, amount: d("1.00") });
+      const late = payment(lost.id);
+      expect(await find(sink, late)).toMatchObject({ found: "none" });
+      expect(await send(sink, late)).toMatchObject({
+        outcome: "refused",
+        fault: { code: "another-invoice" },
+      });
+      expect(await send(sink, payment(other.id))).toMatchObject({ outcome: "done" });
+      const [bill] = await rows<{ amount_to_pay: unknown }>(
+        desk,
+        "account.invoice",
+        [],
+        ["amount_to_pay"],
+      );
+      expect(bill?.amount_to_pay).toEqual(d("20128.33"));
+    });
   });
 });

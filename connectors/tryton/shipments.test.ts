@@ -238,73 +238,6 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
     }
   });
 
-  test("another's shipment under its number is left alone, and so is another ticket's", async () => {
-    const desk = deskIn(server);
-    const first = ticket();
-    await request(desk, first).send();
-    const other = request(desk, { ...first, id: "another ticket" });
-    expect(await other.find()).toMatchObject({ found: "different" });
-    expect(await other.send()).toMatchObject({ fault: { code: "another-shipment" } });
-    const stranger = request(desk, { ...first, party: { ...party, code: "C2", companyId: "c2" } });
-    expect(await stranger.send()).toMatchObject({ fault: { code: "another-shipment" } });
-    expect((await rowsOf(desk, "stock.shipment.out")).length).toBe(1);
-  });
-
-  test("of what was booked, what restored books have not, or not as far, or as another's, is told", async () => {
-    const desk = deskIn(server);
-    const sink = shipmentSink(desk.books);
-    const gone = async (...ids: unknown[]) => missingOf(sink, ids as string[]);
-    const empty = desk.database.keep();
-    const issued = ticket({ status: "waiting" });
-    const waiting = (await request(desk, issued).send()).ids?.[0];
-    const before = desk.database.keep();
-    await request(desk, ticket()).send();
-    expect(await gone(waiting, DONE, "DT-1001")).toEqual([]);
-
-    desk.database.restore(before);
-    expect(await gone(waiting, DONE, "DT-1001")).toEqual([DONE]);
-    const voided = await request(desk, { ...issued, status: "cancelled" }).send();
-    expect(await gone(waiting, ...(voided.ids ?? []))).toEqual([]);
-    desk.database.restore(before);
-    expect(await gone(...(voided.ids ?? []))).toEqual(voided.ids);
-
-    desk.database.restore(empty);
-    expect(await gone(DONE, "DT-1001")).toEqual([DONE, "DT-1001"]);
-    await request(desk, ticket({ id: "another" })).send();
-    expect(await gone(DONE, "DT-1001 done platform:another")).toEqual([DONE]);
-  });
-
-  test("a ticket does not hang on the order that restored books gave its order's number to", async () => {
-    const desk = deskIn(server);
-    const empty = desk.database.keep();
-    const booked = await order(desk, "sale");
-    expect(booked).toBe("sale 1 platform:order");
-    desk.database.restore(empty);
-    expect(await order(desk, "sale", "other")).toBe("sale 1 platform:other");
-    const late = ticket({ order: booked });
-    expect(await request(desk, late).send()).toMatchObject({
-      outcome: "refused",
-      fault: {
-        code: "not-in-tryton",
-        message: expect.stringContaining("its number was given again") as string,
-      },
-    });
-    expect(await rowsOf(desk, "stock.shipment.out")).toEqual([]);
-    // It goes on once its order is delivered again; ids had no mark once.
-    const again = await order(desk, "sale");
-    expect(again).toBe("sale 2 platform:order");
-    expect(await request(desk, { ...late, order: again }).send()).toMatchObject({
-      outcome: "done",
-    });
-    const old = ticket({ id: "old", number: "DT-2", order: "sale 2" });
-    expect(await request(desk, old).send()).toMatchObject({ outcome: "done" });
-    const origins = await rowsOf(desk, "sale.line", "sale.number", "actual_quantity");
-    expect(origins).toMatchObject([
-      { actual_quantity: d("0.0") },
-      { actual_quantity: d("15974.8") },
-    ]);
-  });
-
   test("a line without gallons, and an order that is gone, are refused by name", async () => {
     const desk = deskIn(server);
     const empty = ticket({ lines: [lineOf(PRODUCT, "10"), lineOf(PRODUCT, "0.0")] });
@@ -314,5 +247,77 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
       fault: { code: "not-in-tryton", message: expect.stringContaining("sale 77") },
     });
     expect(await rowsOf(desk, "stock.shipment.out")).toEqual([]);
+  });
+
+  describe.runIf(isLongRun)("in the long run", numbers, () => {
+    test("another's shipment under its number is left alone, and so is another ticket's", async () => {
+      const desk = deskIn(server);
+      const first = ticket();
+      await request(desk, first).send();
+      const other = request(desk, { ...first, id: "another ticket" });
+      expect(await other.find()).toMatchObject({ found: "different" });
+      expect(await other.send()).toMatchObject({ fault: { code: "another-shipment" } });
+      const stranger = request(desk, {
+        ...first,
+        party: { ...party, code: "C2", companyId: "c2" },
+      });
+      expect(await stranger.send()).toMatchObject({ fault: { code: "another-shipment" } });
+      expect((await rowsOf(desk, "stock.shipment.out")).length).toBe(1);
+    });
+
+    test("of what was booked, what restored books have not, or not as far, or as another's, is told", async () => {
+      const desk = deskIn(server);
+      const sink = shipmentSink(desk.books);
+      const gone = async (...ids: unknown[]) => missingOf(sink, ids as string[]);
+      const empty = desk.database.keep();
+      const issued = ticket({ status: "waiting" });
+      const waiting = (await request(desk, issued).send()).ids?.[0];
+      const before = desk.database.keep();
+      await request(desk, ticket()).send();
+      expect(await gone(waiting, DONE, "DT-1001")).toEqual([]);
+
+      desk.database.restore(before);
+      expect(await gone(waiting, DONE, "DT-1001")).toEqual([DONE]);
+      const voided = await request(desk, { ...issued, status: "cancelled" }).send();
+      expect(await gone(waiting, ...(voided.ids ?? []))).toEqual([]);
+      desk.database.restore(before);
+      expect(await gone(...(voided.ids ?? []))).toEqual(voided.ids);
+
+      desk.database.restore(empty);
+      expect(await gone(DONE, "DT-1001")).toEqual([DONE, "DT-1001"]);
+      await request(desk, ticket({ id: "another" })).send();
+      expect(await gone(DONE, "DT-1001 done platform:another")).toEqual([DONE]);
+    });
+
+    test("a ticket does not hang on the order that restored books gave its order's number to", async () => {
+      const desk = deskIn(server);
+      const empty = desk.database.keep();
+      const booked = await order(desk, "sale");
+      expect(booked).toBe("sale 1 platform:order");
+      desk.database.restore(empty);
+      expect(await order(desk, "sale", "other")).toBe("sale 1 platform:other");
+      const late = ticket({ order: booked });
+      expect(await request(desk, late).send()).toMatchObject({
+        outcome: "refused",
+        fault: {
+          code: "not-in-tryton",
+          message: expect.stringContaining("its number was given again") as string,
+        },
+      });
+      expect(await rowsOf(desk, "stock.shipment.out")).toEqual([]);
+      // It goes on once its order is delivered again; ids had no mark once.
+      const again = await order(desk, "sale");
+      expect(again).toBe("sale 2 platform:order");
+      expect(await request(desk, { ...late, order: again }).send()).toMatchObject({
+        outcome: "done",
+      });
+      const old = ticket({ id: "old", number: "DT-2", order: "sale 2" });
+      expect(await request(desk, old).send()).toMatchObject({ outcome: "done" });
+      const origins = await rowsOf(desk, "sale.line", "sale.number", "actual_quantity");
+      expect(origins).toMatchObject([
+        { actual_quantity: d("0.0") },
+        { actual_quantity: d("15974.8") },
+      ]);
+    });
   });
 });

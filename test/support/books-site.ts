@@ -10,10 +10,9 @@ import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { root } from "../../src/demo/world.ts";
 import { type Json, parseExact } from "../../src/core/json.ts";
 import type { QuarantineGroup } from "../../src/office/answers.ts";
-import { startSandbox } from "../../src/sandbox/server.ts";
 import { controlOf } from "../conformance/support.ts";
 import { tempFolder } from "./folder.ts";
-import { settleIn, today } from "./site.ts";
+import { dataOf, platformIn, settleIn, today } from "./site.ts";
 import { commandHere } from "./site-command.ts";
 import { askHere } from "./site-office.ts";
 import { fuelbridge, type Running, type Said } from "./site-program.ts";
@@ -55,8 +54,7 @@ export interface Laying {
 
 export async function openBooksSite(folder: string, laying: Laying): Promise<BooksSite> {
   const { name, isCopy } = laying;
-  const scenario = laying.scenario ?? "demo";
-  const sandbox = await startSandbox({ db: join(folder, "platform.sqlite"), scenario });
+  const sandbox = await platformIn(folder, laying.scenario);
   const control = controlOf(() => sandbox.controlUrl);
   const supplier = (await control.keys()).find((one) => one.name === "supplier");
   if (supplier === undefined) throw new Error("the sandbox has no supplier");
@@ -65,10 +63,11 @@ export async function openBooksSite(folder: string, laying: Laying): Promise<Boo
   if (isCopy) settleIn(join(own, "state"));
   else layOut(folder, config, own, { ...laying.secrets, "api-key": supplier.key }, laying.change);
   const env = { ...laying.env, FUELBRIDGE_PLATFORM_URL: sandbox.baseUrl };
+  const here = (...args: string[]): Promise<Said> =>
+    commandHere([...args, "--config", config], env);
   async function ask<Data>(...args: string[]): Promise<Data> {
     const known = await askHere(config, env, args);
-    if (known === null) throw new Error(`not asked here: ${args.join(" ")}`);
-    return known.data as Data;
+    return (known === null ? dataOf(await here(...args, "--json")) : known.data) as Data;
   }
   return {
     folder,
@@ -79,7 +78,7 @@ export async function openBooksSite(folder: string, laying: Laying): Promise<Boo
       const { text } = await control.ask("GET", `/records/${resource}`);
       return (parseExact(text) as unknown as { records: readonly Members[] }).records;
     },
-    here: (...args) => commandHere([...args, "--config", config], env),
+    here,
     start: (...args) => fuelbridge([...args, "--config", config], env),
     ask,
     async causes() {

@@ -2,7 +2,16 @@
  * A site of the test's own: the shipped demo configuration, the ERP's folders with its exports, and a platform. All of
  * it lies in one folder, so a site can be copied; fuelbridge works on it as the program that people start.
  */
-import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
@@ -15,6 +24,7 @@ import { tempFolder } from "./folder.ts";
 import { commandHere } from "./site-command.ts";
 import { askHere } from "./site-office.ts";
 import { fuelbridge, type Running, type Said } from "./site-program.ts";
+import { madeOnce } from "./tryton-books.ts";
 
 export type Members = Readonly<Record<string, Json>>;
 
@@ -53,11 +63,28 @@ export function layOut(folder: string, change: (yaml: string) => string = (yaml)
   dropExports(demoOf(folder));
 }
 
+/** The platform of a site, with its state in the folder. A demo begins as the first one of the test run did. */
+export async function platformIn(folder: string, scenario = "demo"): Promise<Sandbox> {
+  const db = join(folder, "platform.sqlite");
+  const run = process.env["FUELBRIDGE_TEST_RUN"];
+  if (scenario === "demo" && run !== undefined && !existsSync(db)) {
+    const first = join(run, "demo-platform.sqlite");
+    await madeOnce(first, async () => {
+      const making = await startSandbox({ db: `${first}.making`, scenario });
+      await making.close();
+      renameSync(`${first}.making`, first);
+    });
+    mkdirSync(folder, { recursive: true });
+    copyFileSync(first, db);
+  }
+  return startSandbox({ db, scenario });
+}
+
 /** Starts the platform of a site that was laid out or copied; its state is in the folder. */
 export async function openSite(folder: string): Promise<Site> {
   const config = configOf(folder);
   const demo = demoOf(folder);
-  const sandbox = await startSandbox({ db: join(folder, "platform.sqlite"), scenario: "demo" });
+  const sandbox = await platformIn(folder);
   const control = controlOf(() => sandbox.controlUrl);
   const supplier = (await control.keys()).find(({ name }) => name === "supplier");
   if (supplier === undefined) throw new Error("the sandbox has no supplier");
@@ -117,7 +144,8 @@ export async function openSite(folder: string): Promise<Site> {
   };
 }
 
-function dataOf({ out, err }: Said): unknown {
+/** What a command answered with `--json`. @throws Error when it was refused */
+export function dataOf({ out, err }: Said): unknown {
   const answer = JSON.parse(out || "null") as { ok: boolean; data: unknown } | null;
   if (answer?.ok !== true) throw new Error(out + err);
   return answer.data;

@@ -17,7 +17,7 @@ import { until } from "../support/site-program.ts";
 import { trytonIsThere, useTryton } from "../support/tryton.ts";
 import { balances, bookedInvoices, expected, invoicesByMonth } from "./ledger.ts";
 import { askStore, requestsIn } from "./requests.ts";
-import { layOut, openSite, type Site } from "./site.ts";
+import { openSite, type Site } from "./site.ts";
 
 /** Another one: KILLS_SEED=7 */
 const SEED = Number(process.env["KILLS_SEED"] ?? 20_261_121);
@@ -80,8 +80,8 @@ describe.skipIf(!trytonIsThere)(`${SITES * KILLS} kills, seed ${SEED}`, () => {
 
   async function siteWithWork(at: number, seed: number): Promise<Site> {
     const folder = mkdtempSync(join(tmpdir(), "fuelbridge-tryton-kills-"));
-    layOut(folder, quick);
-    const site = await openSite(folder, server.copy(`kills${at}`), "empty");
+    const books = server.copy(`kills${at}`);
+    const site = await openSite(folder, books, { scenario: "empty", change: quick });
     onTestFinished(async () => {
       await site.close();
       rmSync(folder, { recursive: true, force: true });

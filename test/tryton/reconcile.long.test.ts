@@ -18,7 +18,7 @@ import { type Clerk, clerkAt } from "./clerk.ts";
 import { dayOf, today } from "./ledger.ts";
 import { newCustomer, newInvoice, newPrice, newPriceList, settle } from "./office.ts";
 import type { Rpc } from "./rpc.ts";
-import { layOut, openSite, type Site } from "./site.ts";
+import { openSite, type Site } from "./site.ts";
 
 const SLOW = 600_000;
 const DAY_MS = 86_400_000;
@@ -89,8 +89,8 @@ describe.skipIf(!trytonIsThere)("reconcile with Tryton", { timeout: SLOW }, () =
     numbers,
     async () => {
       const folder = join(tempFolder(), "site");
-      layOut(folder);
-      const site = await openSite(folder, server.copy("reconcile-goods"), "empty");
+      const books = server.copy("reconcile-goods");
+      const site = await openSite(folder, books, { scenario: "empty" });
       onTestFinished(() => site.close());
       const { control, companyId, tryton } = site;
       const orders = await control.records(
@@ -370,8 +370,7 @@ const paidBy = ({ control }: Site, invoice: Row, amount: number, reference: stri
 
 /** What both sides hold is in step, of every kind: a void and a credit, paid in one and in parts, ours and Tryton's own. */
 async function inStep(folder: string, books: Books) {
-  layOut(folder, withDrafts);
-  const site = await openSite(folder, books, "empty");
+  const site = await openSite(folder, books, { scenario: "empty", change: withDrafts });
   onTestFinished(() => site.close());
   const { control, tryton, companyId } = site;
   const clerk = clerkAt(tryton);

@@ -1,3 +1,8 @@
+/**
+ * Payments, parties and prices as a real Tryton's books hold them, for reconciliation.
+ *
+ * @module-tag numbers
+ */
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Holding, HoldingKind, Scope } from "../../src/core/holdings.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";

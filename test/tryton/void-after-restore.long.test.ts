@@ -1,4 +1,8 @@
-/** Books that are set back to before a void, with the engine, the real mapping and a real Tryton. */
+/**
+ * Books that are set back to before a void, with the engine, the real mapping and a real Tryton.
+ *
+ * @module-tag numbers
+ */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { billSink } from "../../connectors/tryton/sinks.fixture.ts";
