@@ -168,23 +168,18 @@ async function settled(
   told: readonly Row[],
   signal: AbortSignal,
 ): Promise<DocumentRow[]> {
-  const rows = side === "sale" ? await unlessReleased(wire, "Invoice", told, signal) : told;
+  const isSale = side === "sale";
+  const rows = isSale ? await unlessReleased(wire, "Invoice", told, signal) : told;
   const partly = rows.filter(
-    ({ status, remainingAmount, money }) =>
-      status === "Paid" ||
-      (status === "Open" && (side !== "sale" || remainingAmount?.equals(money.total) === false)),
+    ({ status, remainingAmount: open, money }) =>
+      status === "Paid" || (status === "Open" && open?.equals(money.total) !== true),
   );
   const ids = partly.map(({ id }) => id);
   const paid = await paymentsOn(wire, side, ids, signal);
-  const ours = partly.flatMap(({ mark }) => (side === "sale" ? [] : (mark ?? [])));
   const numbers = partly.map(({ number }) => number);
-  const named = [
-    equals("invoiceNumber", numbers),
-    equals(
-      "vendorCreditMemoNumber",
-      ours.map((mark) => externalNumber(mark)),
-    ),
-  ];
+  const marks = partly.flatMap(({ mark }) => (isSale ? [] : (mark ?? [])));
+  const ours = marks.map((mark) => externalNumber(mark));
+  const named = [equals("invoiceNumber", numbers), equals("vendorCreditMemoNumber", ours)];
   const found = await wire.set(SIDES[side].memos, { row: Memo }).search(named, signal);
   const memos = await unlessReleased(wire, "Credit Memo", found, signal);
   const settling = memos.filter(({ status }) => !UNSETTLING.includes(status));
@@ -213,12 +208,6 @@ async function settled(
 
 /* What is written. */
 
-interface Written extends KeptDocument {
-  /** What no field says of its order: a comment. */
-  readonly besides: string | null;
-  readonly shipTo: string | null;
-}
-
 /** Characters of a vendor's number of its invoice, and of a customer's number of an order. */
 const [NUMBER_MAX, ORDER_MAX] = [35, 35];
 /** Characters of a ship-to's name, and of a comment. */
@@ -233,23 +222,21 @@ function accept({ taxes, number, type, party }: InvoiceDocument): void {
     expectFits(BOOKS, "the number", number, NUMBER_MAX, ["number", "number-too-long"]);
 }
 
-/** Its PO number and ship-to in their fields, where a bill has none; and what they do not hold. */
-function placed(document: InvoiceDocument, isBill: boolean) {
-  if (isBill) return { besides: orderText(document), shipTo: null };
-  const { field, rest } = orderParts(document, (poNumber) => poNumber.slice(0, ORDER_MAX).trim());
-  const shipTo = document.shipTo?.slice(0, NAME_MAX).trim() || null;
-  return { order: field, besides: rest, shipTo };
-}
+/** A sale has a field for the PO number. */
+const orderOf = (document: InvoiceDocument) =>
+  orderParts(document, (poNumber) => poNumber.slice(0, ORDER_MAX).trim());
 
 /** What creates one: its lines stand in the one request, so all of it is made, or nothing. */
 function bodyOf(
   config: BusinessCentralConfig,
-  { desired, values }: Writing<"invoice" | "bill", Written>,
+  { desired, values }: Writing<"invoice" | "bill", KeptDocument>,
 ): object {
-  const side = desired.document.type === "in" ? "purchase" : "sale";
-  const { invoices: set, party } = SIDES[side];
-  const { reference, date, due, order, besides, shipTo } = values;
-  const isBill = side === "purchase";
+  const { document } = desired;
+  const { invoices: set, party } = SIDES[sideOf(document)];
+  const { reference, date, due, order } = values;
+  const isBill = document.type === "in";
+  const besides = isBill ? orderText(document) : orderOf(document).rest;
+  const shipTo = document.shipTo?.slice(0, NAME_MAX).trim();
   const comments = [
     isBill ? markOf(desired.mark) : `invoice ${reference}`,
     ...(besides ? [besides.slice(0, COMMENT_MAX).trim()] : []),
@@ -288,13 +275,14 @@ export function documents<K extends "invoice" | "bill">(
   config: BusinessCentralConfig,
   { dayOf }: Pick<Surroundings, "dayOf">,
   kind: K,
-): Table<K, Written, DocumentRow> {
+): Table<K, KeptDocument, DocumentRow> {
   const { posting, accounts, journals, dimensions } = config;
   // What nobody compares is not asked for.
   const hasDimensions = Object.keys(dimensions.lines).length > 0;
   const isBill = kind === "bill";
   const side: LedgerSide = isBill ? "purchase" : "sale";
   const { invoices: set, memos } = SIDES[side];
+  const called = isBill ? "vendorInvoiceNumber" : "number";
   const rows = wire.set(set, {
     row: invoiceRow(side, dimensions),
     query: { $expand: hasDimensions ? `${linesOf(set)}($expand=dimensionSetLines)` : linesOf(set) },
@@ -322,9 +310,7 @@ export function documents<K extends "invoice" | "bill">(
             idsAre(ids),
             isBill ? [] : externallyNumbered(marks),
             // No field of an invoice has the platform's number.
-            isBill || desired.length === 0
-              ? equals(isBill ? "vendorInvoiceNumber" : "number", numbers)
-              : [],
+            isBill || desired.length === 0 ? equals(called, numbers) : [],
             days.map((one) => `invoiceDate eq ${one}`),
           ],
           signal,
@@ -358,7 +344,7 @@ export function documents<K extends "invoice" | "bill">(
     },
     accept,
     write: (document: InvoiceDocument) => ({
-      ...placed(document, isBill),
+      ...(isBill ? {} : { order: orderOf(document).field }),
       reference: isBill ? coded(document.number) : document.number,
       date: document.invoiceDate,
       due: document.dueDate,
@@ -399,17 +385,12 @@ const File = Head.extend({ fileName: text, byteSize: decimal });
 
 /** By their names as sinks. */
 export function fileTables(wire: Wire): Record<string, FileTable> {
-  const filesOn = (side: LedgerSide, operation: string, parentType: string): FileTable => ({
+  const filesOn = (set: string, operation: string, parentType: string): FileTable => ({
     operation,
     nameOf: ({ number, id }) => `${number} ${id}`,
     async on({ counterpart }, signal) {
-      const booked = await wire.either(
-        SIDES[side].invoices,
-        idsAre([counterpart]),
-        Version,
-        signal,
-      );
-      return booked.at(0)?.id ?? null;
+      const [booked] = await wire.either(set, idsAre([counterpart]), Version, signal);
+      return booked?.id ?? null;
     },
     async find(parent, { name }, signal) {
       const files = await wire.either(FILES, [`parentId eq ${parent}`], File, signal);
@@ -434,8 +415,8 @@ export function fileTables(wire: Wire): Record<string, FileTable> {
     },
   });
   return {
-    invoiceFiles: filesOn("sale", "invoice.attach", "Sales Invoice"),
-    billFiles: filesOn("purchase", "bill.attach", "Purchase Invoice"),
+    invoiceFiles: filesOn(SIDES.sale.invoices, "invoice.attach", "Sales Invoice"),
+    billFiles: filesOn(SIDES.purchase.invoices, "bill.attach", "Purchase Invoice"),
   };
 }
 
@@ -577,14 +558,15 @@ const invoiceNumber = (side: LedgerSide, invoice: string): string =>
 /** `description`: its mark, and the text. */
 type WrittenPayment = KeptPayment & { readonly description: string };
 
-const Payment = Head.extend({
+const Payment = z.object({
+  id: text,
   postingDate: day,
   ...members(z.string(), "documentNumber description"),
 });
-const Line = Payment.extend({ amount: decimal, lineNumber: decimal });
+const Line = Payment.extend({ "@odata.etag": text, amount: decimal, lineNumber: decimal });
 /** A line's number is that of the last one of its batch and these; of the first, these. */
 const STEP = Decimal.of("10000");
-const Entry = Payment.omit({ "@odata.etag": true }).extend({
+const Entry = Payment.extend({
   accountNumber: z.string(),
   ...members(decimal, "debitAmount creditAmount"),
 });
@@ -593,11 +575,7 @@ const Batch = z.object(members(text, "id code"));
 
 /** @param line its line in a journal; null: it is posted */
 function paymentRow(
-  {
-    documentNumber: number,
-    postingDate: date,
-    description,
-  }: Omit<z.infer<typeof Payment>, "@odata.etag">,
+  { documentNumber: number, postingDate: date, description }: z.infer<typeof Payment>,
   amount: Decimal,
   line: (z.infer<typeof Version> & { readonly at: Decimal }) | null,
 ) {
@@ -695,11 +673,10 @@ export function payments(
 
   /** Lines that wait in the journals. @throws LedgerError */
   async function waiting(side: LedgerSide, signal: AbortSignal): Promise<PaymentRow[]> {
-    const rows: PaymentRow[] = [];
-    for await (const page of wire.pages(await setOf(side, signal), {}, Line, signal))
-      for (const { id, "@odata.etag": etag, lineNumber: at, amount, ...line } of page.rows)
-        rows.push(paymentRow({ id, ...line }, amount.abs(), { id, etag, at }));
-    return rows;
+    const lines = await wire.all(await setOf(side, signal), {}, Line, signal);
+    return lines.map(({ "@odata.etag": etag, lineNumber: at, amount, ...line }) =>
+      paymentRow(line, amount.abs(), { id: line.id, etag, at }),
+    );
   }
 
   return {

@@ -6,7 +6,7 @@ import { dayBefore } from "../../src/core/time.ts";
 import {
   type Check,
   closingExamination,
-  codeExaminations,
+  codeChecks,
   type CodesNamed,
   examined,
   exists,
@@ -62,14 +62,23 @@ const WRITES = [
   ["payments", "purchase", "payments", "D365 JOURNALS, POST"],
 ] as const;
 const PROBE = "FUELBRIDGE-DOCTOR";
-const POSTING = `${BOOKS} tells it with the first document that is posted: D365 SALES DOC, POST, D365 PURCH DOC, POST and D365 JOURNALS, POST have it`;
+/** The API posts, or says that there is nothing to post, before it looks at a right. */
+const POSTABLE: Check = [
+  "right to post",
+  async () => [
+    {
+      what: "right to post",
+      fault: null,
+      note: `${BOOKS} tells it with the first document that is posted: D365 SALES DOC, POST, D365 PURCH DOC, POST and D365 JOURNALS, POST have it`,
+    },
+  ],
+];
 const Party = z.object({ number: z.string(), blocked: named });
 
 /** What a line is of. */
 const LINE_OBJECT = "item or G/L account";
 
 const Setup = z.object({ allowPostingFrom: dayOrNone, allowPostingTo: dayOrNone });
-type Setup = z.infer<typeof Setup>;
 
 export async function examine(
   wire: Wire,
@@ -88,12 +97,7 @@ export async function examine(
       async find(codes) {
         const found = await wire.either(set, equals(field, codes.map(coded)), Row, signal);
         const each = new Map(found.map((row) => [row.number ?? row.code, row]));
-        const faults = codes.flatMap((code) => {
-          const row = each.get(coded(code));
-          const isUsable = row?.blocked === false && row.directPosting;
-          return isUsable ? [] : [[code, faultOf(what, code, row)] as const];
-        });
-        return { faults: new Map(faults) };
+        return { faultOf: (code) => faultOf(what, code, each.get(coded(code))) };
       },
     };
   };
@@ -102,9 +106,7 @@ export async function examine(
   const values = Object.values(lines);
   const sets = new Set([...needs.parts].flatMap((part) => SETS[part] ?? []));
   const readable = (set: string): Check =>
-    exists(`right to read ${set}`, async () => {
-      for await (const _ of wire.pages(set, { $top: "1" }, z.unknown(), signal)) break;
-    });
+    exists(`right to read ${set}`, () => wire.all(set, { $top: "1" }, z.unknown(), signal));
   /**
    * The API tells nobody's rights. So what can never be made is sent: a document whose line is of an item, or a journal line whose
    * dimension is of a code, that is not there; a party under the number of another one. Who may make it is told of that, and nothing
@@ -123,9 +125,8 @@ export async function examine(
     return [
       `right to write ${set}`,
       async () => {
-        let number: string | undefined;
-        for await (const { rows } of wire.pages(parties, { $top: "50" }, Party, signal))
-          number ??= rows.find(({ blocked }) => blocked === "")?.number;
+        const some = await wire.all(parties, { $top: "50" }, Party, signal);
+        const number = some.find(({ blocked }) => blocked === "")?.number;
         const codes = kind === "payments" ? equals("code", [coded(code)]) : [];
         const [batch] = await wire.either(batches, codes, Version, signal);
         const path = kind === "payments" ? `${batches}(${batch?.id})/${set}` : set;
@@ -143,49 +144,44 @@ export async function examine(
       },
     ];
   };
-  /** The API posts, or says that there is nothing to post, before it looks at a right. */
-  const postable: Check = [
-    "right to post",
-    async () => [{ what: "right to post", fault: null, note: POSTING }],
-  ];
   const [item, account] = [names("item"), names("account")];
   const lineObject: CodesNamed = {
     what: LINE_OBJECT,
     async find(codes) {
       const [items, booked] = [await item.find(codes), await account.find(codes)];
-      const neither = codes.filter((code) => items.faults.has(code) && booked.faults.has(code));
-      return { faults: new Map(neither.map((code) => [code, faultOf(LINE_OBJECT, code)])) };
+      const isNeither = (code: string) => items.faultOf(code) && booked.faultOf(code);
+      return { faultOf: (code) => isNeither(code) && faultOf(LINE_OBJECT, code) };
     },
   };
-  const columns = { product: item, unit: names("unit"), sold: account, bought: account };
-  return [
-    ...(await examined(
-      books,
-      [
-        ...[...sets].map(readable),
-        ...WRITES.filter(([sinks]) => sinks.split(" ").some((sink) => needs.parts.has(sink))).map(
-          writable,
-        ),
-        ...(sets.has(MONEY) && config.posting === "post" ? [postable] : []),
-        ...namedChecks(account, accounts.revenue, accounts.expense),
-        ...namedChecks(names("taxGroup"), taxCode),
-        ...namedChecks(lineObject, ...Object.keys(lines)),
-        ...namedChecks(names("dimension"), ...new Set(values.flatMap(Object.keys))),
-        ...namedChecks(
-          names("value"),
-          ...new Set([first, second, ...values.flatMap((its) => Object.values(its))]),
-        ),
-        ...namedChecks(names("received"), journals?.received),
-        ...namedChecks(names("made"), journals?.made),
-        ["days that are open for posting", async () => [await postingDays(wire, needs, signal)]],
-      ],
-      signal,
-    )),
-    ...(await codeExaminations(books, columns, needs, signal)),
+  const days: Check = [
+    "days that are open for posting",
+    async () => [await postingDays(wire, needs, signal)],
   ];
+  const columns = { product: item, unit: names("unit"), sold: account, bought: account };
+  const isWritten = ([sinks]: (typeof WRITES)[number]): boolean =>
+    sinks.split(" ").some((sink) => needs.parts.has(sink));
+  const checks = [
+    ...[...sets].map(readable),
+    ...WRITES.filter(isWritten).map(writable),
+    ...(sets.has(MONEY) && config.posting === "post" ? [POSTABLE] : []),
+    ...namedChecks(account, accounts.revenue, accounts.expense),
+    ...namedChecks(names("taxGroup"), taxCode),
+    ...namedChecks(lineObject, ...Object.keys(lines)),
+    ...namedChecks(names("dimension"), ...new Set(values.flatMap(Object.keys))),
+    ...namedChecks(
+      names("value"),
+      ...new Set([first, second, ...values.flatMap((its) => Object.values(its))]),
+    ),
+    ...namedChecks(names("received"), journals?.received),
+    ...namedChecks(names("made"), journals?.made),
+    days,
+    ...codeChecks(books, columns, needs),
+  ];
+  return examined(books, checks, signal);
 }
 
-function faultOf(what: string, code: string, row?: z.infer<typeof Row>): Fault {
+function faultOf(what: string, code: string, row?: z.infer<typeof Row>): Fault | null {
+  if (row?.blocked === false && row.directPosting) return null;
   const [is, next] =
     row === undefined
       ? [`has no ${what} ${code}`, `Create it in ${BOOKS}`]
@@ -202,10 +198,8 @@ function faultOf(what: string, code: string, row?: z.infer<typeof Row>): Fault {
 
 /** What the company allows. What it allows this user (User Setup) the API does not tell. @throws LedgerError */
 async function postingDays(wire: Wire, needs: Needs, signal: AbortSignal): Promise<Examination> {
-  const rows: Setup[] = [];
-  for await (const page of wire.pages("generalLedgerSetup", {}, Setup, signal))
-    rows.push(...page.rows);
-  const { allowPostingFrom: from = null, allowPostingTo: to = null } = rows[0] ?? {};
+  const [setup] = await wire.all("generalLedgerSetup", {}, Setup, signal);
+  const { allowPostingFrom: from = null, allowPostingTo: to = null } = setup ?? {};
   const where = `${BOOKS} (General Ledger Setup, Allow Posting From and To)`;
   return closingExamination(from === null ? null : dayBefore(from), needs, where, to);
 }

@@ -163,30 +163,20 @@ export const named = z
 /** Every row. */
 export const Head = z.object(members(text, "@odata.etag id lastModifiedDateTime"));
 
+const namesOf = (documents: "sales" | "purchase", party: "customer" | "vendor") => ({
+  parties: `${party}s`,
+  party: `${party}Number`,
+  invoices: `${documents}Invoices`,
+  memos: `${documents}CreditMemos`,
+  orders: `${documents}Orders`,
+  batches: `${party}PaymentJournals`,
+  payments: `${party}Payments`,
+});
+
 /** The names that the two sides give to the same; lines are called after their set ({@link linesOf}). */
 export const SIDES = {
-  sale: {
-    parties: "customers",
-    party: "customerNumber",
-    invoices: "salesInvoices",
-    memos: "salesCreditMemos",
-    orders: "salesOrders",
-    moved: "salesShipments",
-    state: "shipped",
-    batches: "customerPaymentJournals",
-    payments: "customerPayments",
-  },
-  purchase: {
-    parties: "vendors",
-    party: "vendorNumber",
-    invoices: "purchaseInvoices",
-    memos: "purchaseCreditMemos",
-    orders: "purchaseOrders",
-    moved: "purchaseReceipts",
-    state: "received",
-    batches: "vendorPaymentJournals",
-    payments: "vendorPayments",
-  },
+  sale: { ...namesOf("sales", "customer"), moved: "salesShipments", state: "shipped" },
+  purchase: { ...namesOf("purchase", "vendor"), moved: "purchaseReceipts", state: "received" },
 } as const;
 
 /** The action that posts a document or a journal. */

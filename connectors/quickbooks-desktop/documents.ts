@@ -121,21 +121,24 @@ export function documentBooks(
     }),
     // Quantities and amounts say it: QuickBooks keeps five digits of a price.
     compared: (line) => ({ ...line, unit: null, unitPrice: null }),
-    find: async ({ ids = [], numbers = [], days = [] }, signal) =>
-      rowsOf(await documents.find({ ids, numbers, days }, signal), signal),
-    async *list(scope, from, signal) {
-      for await (const { rets, position } of documents.list(scope, from, signal))
-        yield { rows: await rowsOf(rets, signal), position };
+    records: {
+      search: async ({ ids = [], numbers = [], days = [] }, { signal }) =>
+        rowsOf(await documents.find({ ids, numbers, days }, signal), signal),
+      async *list(scope, from, signal) {
+        for await (const { rets, position } of documents.list(scope, from, signal))
+          yield { rows: await rowsOf(rets, signal), position };
+      },
+      async create(one, { signal }) {
+        const content = addOf(config, side, one);
+        return (await records.write(`${table}Add`, content, signal)).needed("TxnID");
+      },
+      async apply(to, { entry: { native: row }, values }, { signal }) {
+        if (to === "cancelled") await records.cancel(table, row.id, signal);
+        if (values === null) return;
+        const changes = { DueDate: values.due, ...(isSale ? { PONumber: values.order } : {}) };
+        await records.write(`${table}Mod`, { ...heldOf(row), ...changes }, signal);
+      },
     },
-    async create(one, { signal }) {
-      const content = addOf(config, side, one);
-      return (await records.write(`${table}Add`, content, signal)).needed("TxnID");
-    },
-    amend(row, { due: DueDate, order }, { signal }) {
-      const changes = { DueDate, ...(isSale ? { PONumber: order } : {}) };
-      return records.write(`${table}Mod`, { ...heldOf(row), ...changes }, signal);
-    },
-    cancel: ({ id }, { signal }) => records.cancel(table, id, signal),
   };
 }
 

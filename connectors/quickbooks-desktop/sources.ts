@@ -3,7 +3,7 @@ import type { Change, Source } from "../../src/core/contract.ts";
 import { markOf, type PriceLine } from "../../src/ledger/entries.ts";
 import type { Desired } from "../../src/ledger/port.ts";
 import type { Telling } from "../../src/ledger/stamps.ts";
-import type { PriceTable } from "../../src/ledger/table.ts";
+import { type PriceTable, READ } from "../../src/ledger/table.ts";
 import {
   deletedInvoice,
   type DocumentBooks,
@@ -131,7 +131,8 @@ export const invoicesChanged =
   (faults: boolean) =>
   ({ tell, ...telling }: Telling<DocumentRow>): Source => {
     const changes: List["changes"] = async (ids, _rows, signal) => {
-      const rows = await withPayers(books, await books.find({ ids }, signal), signal);
+      const found = await books.records.search({ ids }, { ...READ, signal });
+      const rows = await withPayers(books, found, signal);
       return tell(
         faults ? await withFaults(rows, (numbers) => liveOf(records, numbers, signal)) : rows,
       );

@@ -14,7 +14,7 @@ import { sameNumber, spellingsOf } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
 import {
   closingExamination,
-  codeExaminations,
+  codeChecks,
   type CodesNamed,
   examined,
   namedChecks,
@@ -333,6 +333,7 @@ export async function examineDesktop(
     ...named("terms", config.terms.customer, config.terms.vendor),
   ];
   const items = namesOf(told, "item");
+  const columns = { product: items, sold: items, bought: items };
   return [
     {
       what: `company ${company.company}`,
@@ -345,7 +346,7 @@ export async function examineDesktop(
     ...(await examined(books, names, signal)),
     ...(company.preferences ? [closingExamination(company.closingDate, needs, CLOSED_IN)] : []),
     ...(isTold(told, "item")
-      ? await codeExaminations(books, { product: items, sold: items, bought: items }, needs, signal)
+      ? await examined(books, codeChecks(books, columns, needs), signal)
       : [untold(told, "items", "the items that the cross-reference names")]),
   ];
 }
@@ -388,10 +389,7 @@ function salesTaxFault(isOn: boolean | null, taxCode: string | undefined): Fault
 /** Products, taxes and accounts of the tables are items of QuickBooks. */
 const namesOf = (told: Told, list: List): CodesNamed => ({
   what: list,
-  async find(codes) {
-    const faults = codes.map((code) => [code, missing(told, list, code)] as const);
-    return { faults: new Map(faults.filter((one): one is [string, Fault] => one[1] !== null)) };
-  },
+  find: async () => ({ faultOf: (code) => missing(told, list, code) }),
 });
 
 /* What QuickBooks told of its company file in the first session of a day. */

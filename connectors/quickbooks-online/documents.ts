@@ -386,7 +386,7 @@ export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks
     taxItems: config.taxItems,
     ...(side === "sale" ? { customers: partyList(online, side) } : {}),
     accept: (document) => void linesOf(side, config, document),
-    async codes(documents, signal) {
+    async codes(documents, { signal }) {
       await expectFit(online, signal);
       await loadNames(online, side, documents);
     },
@@ -394,40 +394,39 @@ export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks
       const body = await bodyOf(side, online, document);
       return { ...keptIn(names, elementOf(entity, body)), body };
     },
-    async find({ ids = [], numbers = [], days, desired }, signal) {
-      // A record of ours may have its number from either way of writing it, while no link tells which.
-      const spelt = desired?.flatMap(({ document, binding }) =>
-        (binding === null ? spellingsOf(document.number) : [document.number]).map((number) =>
-          numberOf({ ...document, number }),
+    records: {
+      async search({ ids = [], numbers = [], days, desired }, { signal }) {
+        // A record of ours may have its number from either way of writing it, while no link tells which.
+        const spelt = desired?.flatMap(({ document, binding }) =>
+          (binding === null ? spellingsOf(document.number) : [document.number]).map((number) =>
+            numberOf({ ...document, number }),
+          ),
+        );
+        const DocNumber = spelt ?? numbers.flatMap(spellingsOf);
+        const Id = (desired === undefined ? [...ids, ...numbers] : ids).filter(isId);
+        const fields = days === undefined ? { Id, DocNumber } : { TxnDate: days };
+        return documentRows(online, side, await having(wire, entity, fields, signal), signal);
+      },
+      list: (scope, from, signal) =>
+        listed(wire, inScope(entity, scope), from, signal, (rows) =>
+          documentRows(online, side, rows, signal),
         ),
-      );
-      const DocNumber = spelt ?? numbers.flatMap(spellingsOf);
-      const Id = (desired === undefined ? [...ids, ...numbers] : ids).filter(isId);
-      const fields = days === undefined ? { Id, DocNumber } : { TxnDate: days };
-      return documentRows(online, side, await having(wire, entity, fields, signal), signal);
-    },
-    list: (scope, from, signal) =>
-      listed(wire, inScope(entity, scope), from, signal, (rows) =>
-        documentRows(online, side, rows, signal),
-      ),
-    async create({ desired: { payer }, values: { body } }, call) {
-      inCurrency(online, payer);
-      return writeNumbered(
-        online,
-        [side, entity],
-        body as DocumentBody,
-        payer,
-        call,
-        (row, party) => {
+      async create({ desired: { payer }, values: { body } }, call) {
+        inCurrency(online, payer);
+        const holds = (row: Element, party: string): Holder => {
           if (side === "sale") return "counts";
           if (isVoided(row)) return "ended";
           return partyIn(side, row).partyId === party ? "counts" : "of-another";
-        },
-      );
+        };
+        return writeNumbered(online, [side, entity], body as DocumentBody, payer, call, holds);
+      },
+      async apply(to, { entry, values }, call) {
+        const head = headOf(entry.native);
+        if (to === "cancelled") await wire.write(entity, head, call, { operation: "void" });
+        const { body } = values ?? {};
+        if (body !== undefined) await wire.write(entity, amendment(head, body), call);
+      },
     },
-    amend: (row, { body }, call) =>
-      wire.write(entity, amendment(headOf(row), body as DocumentBody), call),
-    cancel: (row, call) => wire.write(entity, headOf(row), call, { operation: "void" }),
   };
 }
 

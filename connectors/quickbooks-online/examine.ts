@@ -5,7 +5,7 @@ import { unavailable } from "../../src/ledger/errors.ts";
 import {
   type Check,
   closingExamination,
-  codeExaminations,
+  codeChecks,
   type CodesNamed,
   type CodesOf,
   examined,
@@ -29,11 +29,11 @@ export async function examineOnline(
   signal: AbortSignal,
   needs: Needs,
 ): Promise<readonly Examination[]> {
-  return [
-    authorisation(online),
-    ...(await examined(QUICKBOOKS, checksOf(online, signal, needs), signal)),
-    ...(await codeExaminations(QUICKBOOKS, codesOf(online), needs, signal)),
+  const checks = [
+    ...checksOf(online, signal, needs),
+    ...codeChecks(QUICKBOOKS, codesOf(online), needs),
   ];
+  return [authorisation(online), ...(await examined(QUICKBOOKS, checks, signal))];
 }
 
 const SOON = "authorise-soon";
@@ -110,5 +110,8 @@ const codesOf = (online: Online): CodesOf => ({
 
 const namesOf = ({ names }: Online, kind: NameKind): CodesNamed => ({
   what: kind.what,
-  find: async (codes) => ({ faults: await names.codes.faults(kind, codes) }),
+  async find(codes) {
+    const faults = await names.codes.faults(kind, codes);
+    return { faultOf: (code) => faults.get(code) ?? null };
+  },
 });

@@ -39,7 +39,7 @@ import {
   SIDES,
 } from "../../src/ledger/port.ts";
 import type { Telling } from "../../src/ledger/stamps.ts";
-import type { Table, Where, Writing } from "../../src/ledger/table.ts";
+import type { Table } from "../../src/ledger/table.ts";
 import { markedBy, type Memoed, partyName, sameName, type Side, suffixed } from "./text.ts";
 import { AHEAD_MS, stampBefore } from "./walk.ts";
 
@@ -83,33 +83,25 @@ export interface DocumentRow extends KeptDocument, Memoed {
 
 type Values<Body> = KeptDocument & { readonly body?: Body };
 
-/** How one connector keeps documents of one kind. Every method @throws LedgerError, Refused */
-export interface DocumentBooks<Body = never> {
+/** A table of one connector, but for what both QuickBooks say alike of a record. */
+export interface DocumentBooks<Body = never> extends Pick<
+  Table<DocumentKind, Values<Body>, DocumentRow>,
+  "accept" | "codes" | "write" | "records"
+> {
   readonly can: Pick<Capabilities, "has" | "amend" | "numbered">;
   readonly taxItems: readonly string[];
   /** Whom invoices are for; of bills left out. */
   readonly customers?: PartyList;
-  accept(document: InvoiceDocument): void;
-  codes?(documents: readonly InvoiceDocument[], signal: AbortSignal): Promise<void>;
-  write(document: InvoiceDocument): Values<Body> | Promise<Values<Body>>;
   /** Of a line, what is compared. Left out: all of it. */
   compared?(line: FactLine): FactLine;
-  find(where: Where<DocumentKind>, signal: AbortSignal): Promise<DocumentRow[]>;
-  list(scope: Scope, from: string | null, signal: AbortSignal): AsyncIterable<RowPage<DocumentRow>>;
-  create(one: Writing<DocumentKind, Values<Body>>, call: Call): Promise<string>;
-  amend(row: DocumentRow, values: Values<Body>, call: Call): Promise<unknown>;
-  cancel(row: DocumentRow, call: Call): Promise<unknown>;
-  readonly changed?: (telling: Telling<DocumentRow>) => Source;
 }
 
-export const documentTable = <K extends DocumentKind, Body>(
-  books: DocumentBooks<Body>,
-): Table<K, Values<Body>, DocumentRow> => ({
+export const documentTable = <K extends DocumentKind, Body>({
+  records,
+  ...books
+}: DocumentBooks<Body>): Table<K, Values<Body>, DocumentRow> => ({
+  ...books,
   can: { ...books.can, byUs: "settled", atomic: 1 },
-  accept: (document: InvoiceDocument) => books.accept(document),
-  codes: async (documents: readonly InvoiceDocument[], { signal }) =>
-    books.codes?.(documents, signal),
-  write: (document: InvoiceDocument) => books.write(document),
   facts: ({ lines, ...kept }) =>
     documentFacts({ ...kept, lines: lines.map((line) => books.compared?.(line) ?? line) }),
   // Somebody may have given it another number: no document is made before its day was looked through.
@@ -135,35 +127,29 @@ export const documentTable = <K extends DocumentKind, Body>(
   tell: (entry) =>
     books.customers === undefined ? null : changeOf(books.taxItems, entry, entry.native.issued),
   records: {
-    async search(where, { signal, purpose }) {
-      const rows = await books.find(where, signal);
-      const isTold = purpose === "inspection" && where.desired === undefined;
-      return isTold ? withPayers(books, rows, signal) : rows;
+    ...records,
+    async search(where, call) {
+      const rows = await records.search(where, call);
+      const isTold = call.purpose === "inspection" && where.desired === undefined;
+      return isTold ? withPayers(books, rows, call.signal) : rows;
     },
     async *list(scope, from, signal) {
-      for await (const { rows, position } of books.list(scope, from, signal))
+      for await (const { rows, position } of records.list(scope, from, signal))
         yield { rows: await withPayers(books, rows, signal), position };
     },
-    create: (one, call) => books.create(one, call),
-    async apply(to, { entry, values }, call) {
-      if (to === "amended" && values !== null) await books.amend(entry.native, values, call);
-      if (to === "cancelled") await books.cancel(entry.native, call);
-    },
-    ...defined({ changed: books.changed }),
   },
 });
 
 /** Customer invoices, and as a source of what was paid tells them: by their ids, void or of another shape as they may be. */
 export const invoiceTables = <Body>(
-  books: DocumentBooks<Body>,
-  changed: (faults: boolean) => NonNullable<DocumentBooks["changed"]>,
-) => ({
-  invoice: documentTable<"invoice", Body>({ ...books, changed: changed(true) }),
-  paidInvoice: {
-    ...documentTable<"invoice", Body>({ ...books, changed: changed(false) }),
-    tell: (entry: Entry<DocumentRow>) => changeOf(books.taxItems, entry, entry.native.id),
-  },
-});
+  { records, ...books }: DocumentBooks<Body>,
+  changed: (faults: boolean) => (telling: Telling<DocumentRow>) => Source,
+) => {
+  const table = (faults: boolean) =>
+    documentTable<"invoice", Body>({ ...books, records: { ...records, changed: changed(faults) } });
+  const tell = (entry: Entry<DocumentRow>) => changeOf(books.taxItems, entry, entry.native.id);
+  return { invoice: table(true), paidInvoice: { ...table(false), tell } };
+};
 
 const marksOf = (desired: readonly Desired[]): string[] => desired.map(({ mark }) => mark);
 

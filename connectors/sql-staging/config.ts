@@ -4,6 +4,8 @@ import { deadlineMs, secret, settleAfter, settleMs } from "../../src/ledger/sett
 import { dialects, isHere } from "../../src/ledger/sql.ts";
 
 const word = (what: string) => z.string().min(1).max(128).describe(what);
+const hours = (least: number, what: string) =>
+  z.int().min(least).max(720).default(26).describe(what);
 
 export const SqlStagingConfig = z
   .strictObject({
@@ -25,20 +27,14 @@ export const SqlStagingConfig = z
       .describe(
         "The views that the ERP offers: fuelbridge_parties and so on; invoices takes those of lines and taxes besides.",
       ),
-    answerWithin: z
-      .int()
-      .min(1)
-      .max(720)
-      .default(26)
-      .describe("Hours that the ERP's job may take to answer a row before a person is told."),
-    viewWithin: z
-      .int()
-      .min(0)
-      .max(720)
-      .default(26)
-      .describe(
-        "Hours after which the view of invoices must have what the job accepted, before a person is told. 0: nobody is told, for the view leaves some out.",
-      ),
+    answerWithin: hours(
+      1,
+      "Hours that the ERP's job may take to answer a row before a person is told.",
+    ),
+    viewWithin: hours(
+      0,
+      "Hours after which the view of invoices must have what the job accepted, before a person is told. 0: nobody is told, for the view leaves some out.",
+    ),
     settleAfter,
     deadlineMs: deadlineMs(30_000, "; a lock is waited for no longer"),
     settleMs: settleMs(60_000, "How long a commit whose answer was lost may still be running."),

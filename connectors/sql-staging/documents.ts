@@ -12,7 +12,7 @@ import type { Facts } from "../../src/core/holdings.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import type { Fault } from "../../src/core/record.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
-import { MONEY, orderText } from "../../src/ledger/entries.ts";
+import { factLines, factTaxes, MONEY, orderText } from "../../src/ledger/entries.ts";
 import { sha256Of } from "../../src/ledger/files.ts";
 import {
   type Capabilities,
@@ -231,17 +231,16 @@ function records<K extends StagedKind>(tables: Tables, kind: K): Records<K, Stag
     async search({ marks = [], ids = [], numbers = [], documents = [], desired }, { signal }) {
       // Payments call a document by its id, and are found by what they pay.
       const isPayment = kind === "payment";
-      const called = isPayment || desired !== undefined ? [] : numbers;
-      const named = [...new Set([...marks, ...ids, ...called])];
-      const [by, others] = isPayment
-        ? (["invoice_id", [...documents, ...(desired === undefined ? numbers : [])]] as const)
-        : (["number", numbers] as const);
+      const called = desired === undefined ? numbers : [];
+      const named = new Set([...marks, ...ids, ...(isPayment ? [] : called)]);
+      const others = isPayment ? [...documents, ...called] : numbers;
+      const names = [
+        ["id", [...named]],
+        [isPayment ? "invoice_id" : "number", others],
+      ] as const;
       return wire.transaction(signal, async (query) => {
         const found = new Map<string, StagedRow>();
-        for (const [column, values] of [
-          ["id", named],
-          [by, others],
-        ] as const)
+        for (const [column, values] of names)
           for (const some of inGroups(values, PAGE))
             for (const row of await newestWhere(query, own, column, some)) found.set(row.seq, row);
         return [...found.values()];
@@ -333,13 +332,8 @@ const HOUR_MS = 3_600_000;
 const invoiceFacts = (staged: Staged): Facts => ({
   days: { date: staged.documentDate, due: staged.dueDate ?? null },
   words: { order: orderText(staged) },
-  lines: staged.lines.map(({ description: text, ...line }) => ({ ...line, text })),
-  taxes: staged.taxes.map(({ account: code, description: text, base, amount }) => ({
-    code,
-    text,
-    base,
-    amount,
-  })),
+  lines: factLines(staged),
+  taxes: factTaxes(staged),
 });
 
 const paymentFacts = ({ documentDate, total, side, invoiceId, description }: Staged): Facts => ({

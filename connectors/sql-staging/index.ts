@@ -1,6 +1,5 @@
 /** The ERP's own database as the counter: documents are rows that its job takes and answers, lists come from its views. */
 import { defineConnector, type Endpoint } from "../../src/core/contract.ts";
-import { defined } from "../../src/core/defined.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/record.ts";
 import { reading } from "../../src/ledger/errors.ts";
@@ -28,29 +27,22 @@ export const sqlStaging = defineConnector<SqlStagingConfig>({
   open(config, surroundings) {
     const wire = openSql(config);
     const tables = { wire, surroundings, ...config };
-    const sources = Object.fromEntries(
-      sourcesOf(config.views).map(([name, view]) => [name, viewSource(wire, view, name)]),
-    );
-    const { sinks, holdings } = openLedger({
+    const { books: _, ...ledger } = openLedger({
       ...BOOKS,
       tables: {
         invoice: tableOf(tables, "invoice"),
         bill: tableOf(tables, "bill"),
         payment: tableOf(tables, "payment"),
       },
-      lists: defined({
-        party: sources["parties"],
-        invoice: sources["invoices"],
-        price: sources["prices"],
-      }),
+      lists: Object.fromEntries(
+        sourcesOf(config.views).map(([name, view]) => [name, viewSource(wire, view, name)]),
+      ),
       config,
       surroundings,
     });
     const differing = (signal: AbortSignal) => differences(wire, config.views, signal);
     return {
-      sinks,
-      holdings,
-      sources,
+      ...ledger,
       async check(signal) {
         const [different] = await reading(BOOKS, () => differing(signal));
         if (different !== undefined)

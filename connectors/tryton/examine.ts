@@ -5,7 +5,7 @@ import type { Fault } from "../../src/core/record.ts";
 import { reading } from "../../src/ledger/errors.ts";
 import {
   type Check,
-  codeExaminations,
+  codeChecks,
   type CodesFound,
   type CodesNamed,
   type CodesOf,
@@ -20,23 +20,23 @@ import { buttonIn, TESTED, TRYTON } from "./wire.ts";
 export const checkTryton = ({ tryton }: Books, signal: AbortSignal): Promise<void> =>
   reading(TRYTON, () => tryton.call("model.res.user.get_preferences", [true], { signal }));
 
-export async function examineTryton(
+export const examineTryton = (
   books: Books,
   signal: AbortSignal,
   needs: Needs,
-): Promise<readonly Examination[]> {
-  const checks = [
-    releaseCheck(books),
-    ...rightsChecks(books, needs.parts),
-    ...companyChecks(books, needs),
-    periodCheck(books, needs.days),
-    ...codeChecks(books),
-  ];
-  return [
-    ...(await examined(TRYTON, checks, signal)),
-    ...(await codeExaminations(TRYTON, codesOf(books), needs, signal)),
-  ];
-}
+): Promise<readonly Examination[]> =>
+  examined(
+    TRYTON,
+    [
+      releaseCheck(books),
+      ...rightsChecks(books, needs.parts),
+      ...companyChecks(books, needs),
+      periodCheck(books, needs.days),
+      ...settingChecks(books),
+      ...codeChecks(TRYTON, codesOf(books), needs),
+    ],
+    signal,
+  );
 
 /** Documents go to a release that no test runs against as well: what it has changed shows as refusals. */
 const releaseCheck = (books: Books): Check => [
@@ -164,7 +164,7 @@ const ACCOUNT = {
 };
 
 /** Every code that the configuration names. */
-function codeChecks(books: Books): Check[] {
+function settingChecks(books: Books): Check[] {
   const { lookup, config } = books;
   const { accounts, journals, paymentMethod, paymentTerm, warehouse } = config;
   return [
@@ -211,7 +211,8 @@ function codesOf(books: Books): CodesOf {
     what,
     async find(codes) {
       const unfit = what === "account" ? await unusable(books, codes) : [];
-      return { faults: new Map([...(await books.lookup.faults(what, codes)), ...unfit]) };
+      const faults = new Map([...(await books.lookup.faults(what, codes)), ...unfit]);
+      return { faultOf: (code) => faults.get(code) ?? null };
     },
   });
   const account = named("account");
@@ -244,10 +245,9 @@ async function partiesIn(books: Books, codes: readonly string[]): Promise<CodesF
   const fields = { ...rpc.texts("code"), ...rpc.flags("active") };
   const asked = rpc.where({ "code in": codes });
   const rows = await rpc.rowsOf(books, "party.party", asked, fields, { inactive: true });
+  const inactive = new Set(rows.flatMap(({ code, active }) => (active ? [] : [code])));
   return {
-    faults: new Map(
-      rows.flatMap(({ code, active }) => (active ? [] : [[code, inactiveFault(code)]])),
-    ),
+    faultOf: (code) => (inactive.has(code) ? inactiveFault(code) : null),
     unknown: codes.filter((code) => rows.every((row) => row.code !== code)),
   };
 }

@@ -66,10 +66,7 @@ export const namedChecks = (
 ): Check[] =>
   codes
     .filter((code) => code !== undefined)
-    .map((code) => [
-      `${named.what} ${code}`,
-      async () => (await named.find([code])).faults.get(code) ?? null,
-    ]);
+    .map((code) => [`${named.what} ${code}`, async () => (await named.find([code])).faultOf(code)]);
 
 /** What codes name. */
 export interface CodesNamed {
@@ -81,7 +78,8 @@ export interface CodesNamed {
 }
 
 export interface CodesFound {
-  readonly faults: ReadonlyMap<string, Fault<string>>;
+  /** Null: it can be used. */
+  faultOf(code: string): Fault<string> | null;
   /** Not there, and made when they are needed. Left out: none. */
   readonly unknown?: readonly string[];
 }
@@ -102,30 +100,21 @@ const COLUMNS = [
 export type CodesOf = Readonly<Partial<Record<(typeof COLUMNS)[number][2], CodesNamed>>>;
 
 /** Each column that a flow needs, and each code in it that documents cannot be booked with, with its lines. */
-export const codeExaminations = (
-  books: Named,
-  codes: CodesOf,
-  needs: Needs,
-  signal: AbortSignal,
-): Promise<Examination[]> =>
-  examined(
-    books,
-    COLUMNS.flatMap(([table, column, of, sinks]): Check[] => {
-      const names = codes[of];
-      const cells = needs.column(table, column);
-      const [first] = cells;
-      const isNeeded = sinks.split(" ").some((sink) => needs.parts.has(sink));
-      if (names === undefined || first === undefined || !isNeeded) return [];
-      const byCode = Map.groupBy(cells, ({ value }) => value);
-      const called = byCode.size === 1 ? names.what : (names.several ?? `${names.what}s`);
-      const what = `${first.file} (${column}): ${byCode.size} ${called}`;
-      return [[what, () => examinedCodes(books, what, names, byCode)]];
-    }),
-    signal,
-  );
+export const codeChecks = (books: Pick<Books, "name">, codes: CodesOf, needs: Needs): Check[] =>
+  COLUMNS.flatMap(([table, column, of, sinks]): Check[] => {
+    const names = codes[of];
+    const cells = needs.column(table, column);
+    const [first] = cells;
+    const isNeeded = sinks.split(" ").some((sink) => needs.parts.has(sink));
+    if (names === undefined || first === undefined || !isNeeded) return [];
+    const byCode = Map.groupBy(cells, ({ value }) => value);
+    const called = byCode.size === 1 ? names.what : (names.several ?? `${names.what}s`);
+    const what = `${first.file} (${column}): ${byCode.size} ${called}`;
+    return [[what, () => examinedCodes(books, what, names, byCode)]];
+  });
 
 async function examinedCodes(
-  books: Named,
+  books: Pick<Books, "name">,
   what: string,
   names: CodesNamed,
   byCode: ReadonlyMap<string, readonly Cell[]>,
@@ -135,8 +124,10 @@ async function examinedCodes(
   const unknown: string[] = [];
   for (const asked of inGroups(codes, CODES_MAX)) {
     const found = await names.find(asked);
-    for (const [code, fault] of found.faults)
-      examinations.push({ what: placeOf(byCode.get(code) ?? []), fault });
+    for (const code of asked) {
+      const fault = found.faultOf(code);
+      if (fault !== null) examinations.push({ what: placeOf(byCode.get(code) ?? []), fault });
+    }
     unknown.push(...(found.unknown ?? []));
   }
   const note = noteOf(books.name, unknown, byCode);

@@ -10,7 +10,7 @@ import type { HttpRequest } from "../transport/http.ts";
 import { text } from "./documents.ts";
 import type { RowPage } from "./port.ts";
 import type { Rest } from "./rest.ts";
-import { conditionsIn, stampedLists, unitedPages } from "./stamps.ts";
+import { conditionsIn, stampedList, unitedPages } from "./stamps.ts";
 
 /** Options of a query (`$filter`), or headers. */
 export type Query = Readonly<Record<string, string>>;
@@ -96,6 +96,18 @@ export function openOdata(rest: Rest, { root, headers, replica, stamp }: OdataOp
     }
   }
 
+  /** All rows of these pages. */
+  async function all<T>(
+    set: string,
+    query: Query,
+    row: z.ZodType<T>,
+    signal: AbortSignal,
+  ): Promise<T[]> {
+    const found: T[] = [];
+    for await (const { rows } of pages(set, query, row, signal)) found.push(...rows);
+    return found;
+  }
+
   /** Rows with one of these conditions, which are on one field: many servers join no others by `or`. */
   async function either<T>(
     set: string,
@@ -105,16 +117,14 @@ export function openOdata(rest: Rest, { root, headers, replica, stamp }: OdataOp
     query: Query = {},
   ): Promise<T[]> {
     const found: T[] = [];
-    for (const some of inGroups([...new Set(conditions)], CONDITIONS)) {
-      const asked = { ...query, $filter: some.join(" or ") };
-      for await (const { rows } of pages(set, asked, row, signal)) found.push(...rows);
-    }
+    for (const some of inGroups([...new Set(conditions)], CONDITIONS))
+      found.push(...(await all(set, { ...query, $filter: some.join(" or ") }, row, signal)));
     return found;
   }
 
   return {
     call,
-    pages,
+    all,
     either,
     create: (set: string, body: object, signal: AbortSignal) =>
       call(`/${set}`, Version, { body }, signal),
@@ -163,7 +173,7 @@ export function openOdata(rest: Rest, { root, headers, replica, stamp }: OdataOp
       return {
         search,
         list,
-        changed: stampedLists<Row>({
+        changed: stampedList<Row>({
           name,
           stampOf: (one) => String((one as Readonly<Record<string, unknown>>)[stamp]),
           async *pages(at, signal) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
-import { type StampedRow, stampedLists, stampedRows, unitedPages } from "./stamps.ts";
+import { type StampedRow, stampedList, stampedRows, unitedPages } from "./stamps.ts";
 
 const never = new AbortController().signal;
 
@@ -110,7 +110,7 @@ test("a fault of the books stops the walk where it is, and is no fault when the 
 test("a list in pages goes on from its last stamp, back by as long as a transaction may take", async () => {
   const rows = ["2026-11-21T10:00:00.123Z", "2026-11-21T10:05:00Z", "2026-11-21T11:00:00Z"];
   const asked: (string | null)[] = [];
-  const source = stampedLists<string>({
+  const source = stampedList<string>({
     name: "rows",
     async *pages(since) {
       asked.push(since);

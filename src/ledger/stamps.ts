@@ -118,30 +118,27 @@ export interface StampList<Row> {
 }
 
 /**
- * A source of such lists, one after the other. Rows need no numbers: each reading goes on from the last stamp that was
- * read, back by as long as a transaction may take, and tells what lies there again.
+ * A source of such a list. Rows need no numbers: each reading goes on from the last stamp that was read, back by as long as
+ * a transaction may take, and tells what lies there again.
  */
-export const stampedLists =
-  <Row>(...lists: readonly StampList<Row>[]) =>
+export const stampedList =
+  <Row>(list: StampList<Row>) =>
   (telling: Telling<Row>): Source => ({
     async *read(from: Json | null, { signal }): AsyncGenerator<Page> {
       let position = (from ?? {}) as Readonly<Record<string, string>>;
+      const before = position[list.name];
+      const since =
+        before === undefined ? null : new Date(Date.parse(before) - SETTLED_MS).toISOString();
+      if (signal.aborted) return;
       try {
-        for (const list of lists) {
-          const { name } = list;
-          const before = position[name];
-          const since =
-            before === undefined ? null : new Date(Date.parse(before) - SETTLED_MS).toISOString();
+        for await (const rows of list.pages(since, signal)) {
+          const last = rows.at(-1);
+          const stamp = last === undefined ? undefined : list.stampOf(last);
+          // What is read once more is no step back.
+          if (stamp !== undefined && Date.parse(stamp) > Date.parse(before ?? BEGINNING))
+            position = { [list.name]: stamp };
+          yield { changes: telling.tell(rows), position };
           if (signal.aborted) return;
-          for await (const rows of list.pages(since, signal)) {
-            const last = rows.at(-1);
-            const stamp = last === undefined ? undefined : list.stampOf(last);
-            // What is read once more is no step back.
-            if (stamp !== undefined && Date.parse(stamp) > Date.parse(before ?? BEGINNING))
-              position = { ...position, [name]: stamp };
-            yield { changes: telling.tell(rows), position };
-            if (signal.aborted) return;
-          }
         }
       } catch (error) {
         throwUnlessStopped(telling, error, signal);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Refused } from "../core/errors.ts";
 import type { InvoiceDocument } from "./documents.ts";
 import type { Capabilities, Desired, LedgerAdapter, Step } from "./port.ts";
-import { stampedLists } from "./stamps.ts";
+import { stampedList } from "./stamps.ts";
 import { openLedger, rememberedParties, type Table } from "./table.ts";
 
 const call = {
@@ -91,7 +91,7 @@ test("two lists of parties are two sources, and the store remembers for whom one
           search: async ({ ids = [] }) => ids.filter((id) => rows.has(id)),
           async *list() {},
           create: async ({ desired: { number } }) => (rows.add(number), number),
-          changed: stampedLists({
+          changed: stampedList({
             name,
             async *pages() {
               yield [...rows];

@@ -273,7 +273,8 @@ function tableAdapter<K extends TableKind, Values, Row>(
   };
 }
 
-const READ = { key: "read", purpose: "inspection", made: new Set<string>() } as const;
+/** Of a call that only reads; its signal is besides. */
+export const READ = { key: "read", purpose: "inspection", made: new Set<string>() } as const;
 
 const paying = (desired: readonly Desired[]): Desired<"payment">[] =>
   desired.filter((one): one is Desired<"payment"> => "invoiceId" in one.document);
@@ -351,8 +352,8 @@ export const currencyCheck =
 interface LedgerOptions extends Pick<Books, "name" | "errors" | "onAccount"> {
   readonly config: { readonly settleMs: number; readonly settleAfter: number };
   readonly surroundings: Pick<Surroundings, "now" | "ignore" | "currency">;
-  /** Whole lists of what the ERP has of its own. Left out: its tables tell them. */
-  readonly lists?: Readonly<Partial<Record<"party" | "invoice" | "price", Source>>>;
+  /** Whole lists of what the ERP has of its own, by their names as sources. Left out: its tables tell them. */
+  readonly lists?: Readonly<Record<string, Source>>;
   readonly tables: {
     readonly [K in Exclude<TableKind, "party">]?: AnyTable<K>;
   } & {
@@ -453,6 +454,7 @@ export function openLedger({ tables, config, lists: own = {}, ...options }: Ledg
     invoices: told("invoice", tables.invoice),
     paidInvoices: told("invoice", paidInvoice ?? tables.invoice),
     prices,
+    ...own,
   };
   const isListed = lists?.sale.tell !== undefined;
   const sinks = mapped(SINKS, (kind) => {
@@ -469,10 +471,10 @@ export function openLedger({ tables, config, lists: own = {}, ...options }: Ledg
     sources: defined(sources),
     holdings: ledgerHoldings(books, {
       ...(isListed ? { party: partyHoldings(books) } : {}),
-      ...mapped({ party: own.party, invoice: own.invoice }, (source, kind) =>
+      ...mapped({ party: own["parties"], invoice: own["invoices"] }, (source, kind) =>
         listHoldings(kind as "party" | "invoice", source),
       ),
-      ...mapped({ price: own.price ?? prices }, (source) =>
+      ...mapped({ price: sources.prices }, (source) =>
         priceHoldings(name, surroundings.currency, source),
       ),
     }),
