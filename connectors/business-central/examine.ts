@@ -8,7 +8,6 @@ import {
   closingExamination,
   codeChecks,
   type CodesNamed,
-  examined,
   exists,
   namedChecks,
 } from "../../src/ledger/examine.ts";
@@ -63,16 +62,11 @@ const WRITES = [
 ] as const;
 const PROBE = "FUELBRIDGE-DOCTOR";
 /** The API posts, or says that there is nothing to post, before it looks at a right. */
-const POSTABLE: Check = [
-  "right to post",
-  async () => [
-    {
-      what: "right to post",
-      fault: null,
-      note: `${BOOKS} tells it with the first document that is posted: D365 SALES DOC, POST, D365 PURCH DOC, POST and D365 JOURNALS, POST have it`,
-    },
-  ],
-];
+const POSTABLE: Examination = {
+  what: "right to post",
+  fault: null,
+  note: `${BOOKS} tells it with the first document that is posted: D365 SALES DOC, POST, D365 PURCH DOC, POST and D365 JOURNALS, POST have it`,
+};
 const Party = z.object({ number: z.string(), blocked: named });
 
 /** What a line is of. */
@@ -80,14 +74,12 @@ const LINE_OBJECT = "item or G/L account";
 
 const Setup = z.object({ allowPostingFrom: dayOrNone, allowPostingTo: dayOrNone });
 
-export async function examine(
+export function checksOf(
   wire: Wire,
   config: BusinessCentralConfig,
-  signal: AbortSignal,
   needs: Needs,
-): Promise<readonly Examination[]> {
-  const books = { name: BOOKS, errors };
-
+  signal: AbortSignal,
+): (Check | Examination)[] {
   /** Why these cannot be used. @throws LedgerError */
   const names = (kind: keyof typeof KINDS): CodesNamed => {
     const [what, several, set, field] = KINDS[kind];
@@ -153,14 +145,10 @@ export async function examine(
       return { faultOf: (code) => isNeither(code) && faultOf(LINE_OBJECT, code) };
     },
   };
-  const days: Check = [
-    "days that are open for posting",
-    async () => [await postingDays(wire, needs, signal)],
-  ];
   const columns = { product: item, unit: names("unit"), sold: account, bought: account };
   const isWritten = ([sinks]: (typeof WRITES)[number]): boolean =>
     sinks.split(" ").some((sink) => needs.parts.has(sink));
-  const checks = [
+  return [
     ...[...sets].map(readable),
     ...WRITES.filter(isWritten).map(writable),
     ...(sets.has(MONEY) && config.posting === "post" ? [POSTABLE] : []),
@@ -174,10 +162,9 @@ export async function examine(
     ),
     ...namedChecks(names("received"), journals?.received),
     ...namedChecks(names("made"), journals?.made),
-    days,
-    ...codeChecks(books, columns, needs),
+    ["days that are open for posting", async () => [await postingDays(wire, needs, signal)]],
+    ...codeChecks(BOOKS, columns, needs),
   ];
-  return examined(books, checks, signal);
 }
 
 function faultOf(what: string, code: string, row?: z.infer<typeof Row>): Fault | null {

@@ -1,11 +1,10 @@
 /** Microsoft Dynamics 365 Business Central over its API v2.0: the books of one company. */
 import { z } from "zod";
 import { defineConnector } from "../../src/core/contract.ts";
-import { fileSinks } from "../../src/ledger/files.ts";
 import { currencyCheck, offered, openLedger } from "../../src/ledger/table.ts";
 import { BusinessCentralConfig } from "./config.ts";
 import { documents, fileTables, orders, payments } from "./documents.ts";
-import { examine } from "./examine.ts";
+import { checksOf } from "./examine.ts";
 import { parties, priceTable } from "./lists.ts";
 import { BOOKS, errors, openWire } from "./wire.ts";
 
@@ -29,7 +28,7 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
   }),
   open(config, surroundings) {
     const wire = openWire(config, surroundings);
-    const { books, ...ledger } = openLedger({
+    const { books: _, ...ledger } = openLedger({
       name: BOOKS,
       tables: {
         invoice: documents(wire, config, surroundings, "invoice"),
@@ -46,12 +45,9 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
       config,
       onAccount: true,
       surroundings,
-    });
-    return {
-      ...ledger,
-      sinks: { ...ledger.sinks, ...fileSinks(books, fileTables(wire)) },
+      files: fileTables(wire),
       check: currencyCheck(
-        books,
+        BOOKS,
         surroundings,
         async (signal) => {
           const { value } = await wire.call("/companyInformation", Information, {}, signal);
@@ -59,8 +55,8 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
         },
         `the company of ${BOOKS}`,
       ),
-      examine: (signal, needs) => examine(wire, config, signal, needs),
-      close: () => wire.close(),
-    };
+      checks: (needs, signal) => checksOf(wire, config, needs, signal),
+    });
+    return { ...ledger, close: () => wire.close() };
   },
 });

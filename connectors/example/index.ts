@@ -17,23 +17,20 @@ export const example = defineConnector<ExampleConfig>({
   }),
   open(config, surroundings) {
     const wire = openWire(config);
-    const { books, ...ledger } = openLedger({
+    const { books: _, ...ledger } = openLedger({
       name: BOOKS,
       tables: tablesOf(wire, config),
       errors,
       config,
       onAccount: true,
       surroundings,
-    });
-    return {
-      ...ledger,
       check: currencyCheck(
-        books,
+        BOOKS,
         surroundings,
         async (signal) => (await wire.call("/company", {}, Company, signal)).currency,
         "the address of its ledger",
       ),
-      close: () => wire.close(),
-    };
+    });
+    return { ...ledger, close: () => wire.close() };
   },
 });

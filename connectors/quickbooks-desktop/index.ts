@@ -4,7 +4,7 @@ import { offered, openLedger } from "../../src/ledger/table.ts";
 import { BOOKS, documentTable, invoiceTables, partyTable } from "../quickbooks/documents.ts";
 import { DesktopConfig } from "./config.ts";
 import { desktopPayments, documentBooks } from "./documents.ts";
-import { type Asker, examineDesktop, openRecords, openWire, toldIn } from "./wire.ts";
+import { type Asker, checksOf, openRecords, openWire, toldIn } from "./wire.ts";
 import { orderTable, receiptTable } from "./goods.ts";
 import { invoicesChanged, partyList, partySource, priceTable } from "./sources.ts";
 import { errors } from "./qbxml.ts";
@@ -25,19 +25,14 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
   }),
   open(config, surroundings) {
     const wire = openWire(config, surroundings);
-    const { sources, sinks, holdings } = ledgerOf(wire, config, surroundings);
+    const { books: _, sinks, ...ledger } = ledgerOf(wire, config, surroundings);
     const expected = (sink: Sink): Sink => ({ ...sink, expect: (signal) => wire.expect(signal) });
     return {
-      sources,
+      ...ledger,
       sinks: Object.fromEntries(
         Object.entries(sinks).map(([name, sink]) => [name, expected(sink)]),
       ),
-      holdings,
       check: (signal) => wire.expect(signal),
-      examine: async (signal, needs) => {
-        const told = toldIn(surroundings.notebook);
-        return told === null ? [] : await examineDesktop(config, told, needs, signal);
-      },
       presence: () => wire.presence(),
       readAgain: () => wire.tellAgain(),
       close: () => wire.close(),
@@ -48,7 +43,7 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
 export function ledgerOf(
   wire: Asker,
   config: DesktopConfig,
-  surroundings: Pick<Surroundings, "now" | "ignore" | "currency">,
+  surroundings: Pick<Surroundings, "now" | "ignore" | "currency" | "notebook">,
 ) {
   const records = openRecords(wire);
   const { prices, unit } = config;
@@ -73,5 +68,6 @@ export function ledgerOf(
     errors,
     config,
     surroundings,
+    checks: (needs) => checksOf(config, toldIn(surroundings.notebook), needs),
   });
 }

@@ -4,6 +4,7 @@ import { tempFolder } from "../../test/support/folder.ts";
 import { never, requestOf, SENT } from "../../test/support/connector.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { Endpoint, Needs, Sink } from "../../src/core/contract.ts";
+import { examined } from "../../src/ledger/examine.ts";
 import { notebookIn } from "../../src/store/flows.ts";
 import { openStore } from "../../src/store/store.ts";
 import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
@@ -17,7 +18,8 @@ import {
   type Site,
   USER,
 } from "./desktop.fixture.ts";
-import { examineDesktop } from "./wire.ts";
+import { errors } from "./qbxml.ts";
+import { checksOf } from "./wire.ts";
 import { quickbooksDesktop } from "./index.ts";
 
 const HOUR_MS = 3_600_000;
@@ -206,8 +208,9 @@ test("doctor never says that a list is well that QuickBooks did not tell", async
   };
   const told = { at: SENT, company, lists: {} };
   const config = DesktopConfig.parse(settings(8447));
-  const examined = await examineDesktop(config, told, NEEDS, never);
-  expect(examined.map(({ what, fault }) => [what, fault?.code ?? "well"])).toEqual([
+  const books = { name: "QuickBooks", errors };
+  const all = await examined(books, checksOf(config, told, NEEDS), never);
+  expect(all.map(({ what, fault }) => [what, fault?.code ?? "well"])).toEqual([
     ["company Prairie Fuel", "well"],
     ["preferences", "not-told"],
     ["item FREIGHT", "not-told"],

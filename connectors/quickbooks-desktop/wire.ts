@@ -14,14 +14,14 @@ import { sameNumber, spellingsOf } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
 import {
   closingExamination,
+  type Check,
   codeChecks,
   type CodesNamed,
-  examined,
   namedChecks,
 } from "../../src/ledger/examine.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import { conditionsIn } from "../../src/ledger/stamps.ts";
-import type { DocumentRow } from "../quickbooks/documents.ts";
+import { BOOKS, type DocumentRow } from "../quickbooks/documents.ts";
 import type { Element } from "../quickbooks/element.ts";
 import {
   ascii,
@@ -306,12 +306,13 @@ const Told = z.object({
 });
 type Told = z.infer<typeof Told>;
 
-export async function examineDesktop(
+/** @param told null: nothing, and nothing is looked at */
+export function checksOf(
   config: DesktopConfig,
-  told: Told,
+  told: Told | null,
   needs: Needs,
-  signal: AbortSignal,
-): Promise<readonly Examination[]> {
+): (Check | Examination)[] {
+  if (told === null) return [];
   const { company } = told;
   const note = [
     company.product ?? "product unknown",
@@ -320,18 +321,9 @@ export async function examineDesktop(
     company.multiCurrency === true ? "multicurrency on" : null,
     `told at ${told.at}`,
   ];
-  const books = { name: "QuickBooks", errors };
   const { bankAccount, depositAccount, receivableAccount, payableAccount } = config;
   const named = (list: List, ...names: readonly (string | undefined)[]) =>
     namedChecks(namesOf(told, list), ...names);
-  const names = [
-    ...named("item", config.chargeItem, ...config.taxItems),
-    ...named("sales tax code", config.taxCode),
-    ...named("account", bankAccount, depositAccount, receivableAccount, payableAccount),
-    ...named("class", config.class),
-    ...named("payment method", config.paymentMethod),
-    ...named("terms", config.terms.customer, config.terms.vendor),
-  ];
   const items = namesOf(told, "item");
   const columns = { product: items, sold: items, bought: items };
   return [
@@ -343,10 +335,15 @@ export async function examineDesktop(
     ...(company.preferences
       ? [{ what: "sales tax", fault: salesTaxFault(company.salesTax, config.taxCode) }]
       : [untold(told, "preferences", "sales tax, currencies and the closing date")]),
-    ...(await examined(books, names, signal)),
+    ...named("item", config.chargeItem, ...config.taxItems),
+    ...named("sales tax code", config.taxCode),
+    ...named("account", bankAccount, depositAccount, receivableAccount, payableAccount),
+    ...named("class", config.class),
+    ...named("payment method", config.paymentMethod),
+    ...named("terms", config.terms.customer, config.terms.vendor),
     ...(company.preferences ? [closingExamination(company.closingDate, needs, CLOSED_IN)] : []),
     ...(isTold(told, "item")
-      ? await examined(books, codeChecks(books, columns, needs), signal)
+      ? codeChecks(BOOKS, columns, needs)
       : [untold(told, "items", "the items that the cross-reference names")]),
   ];
 }

@@ -8,7 +8,6 @@ import {
   codeChecks,
   type CodesNamed,
   type CodesOf,
-  examined,
   exists,
   namedChecks,
 } from "../../src/ledger/examine.ts";
@@ -22,18 +21,6 @@ export function warningsOf(
 ): readonly Fault<string>[] {
   const { fault } = authorisation(online);
   return fault?.code === SOON ? [fault] : [];
-}
-
-export async function examineOnline(
-  online: Online,
-  signal: AbortSignal,
-  needs: Needs,
-): Promise<readonly Examination[]> {
-  const checks = [
-    ...checksOf(online, signal, needs),
-    ...codeChecks(QUICKBOOKS, codesOf(online), needs),
-  ];
-  return [authorisation(online), ...(await examined(QUICKBOOKS, checks, signal))];
 }
 
 const SOON = "authorise-soon";
@@ -56,12 +43,17 @@ function authorisation({
   }
 }
 
-function checksOf(online: Online, signal: AbortSignal, needs: Needs): Check[] {
+export function checksOf(
+  online: Online,
+  needs: Needs,
+  signal: AbortSignal,
+): (Check | Examination)[] {
   const { config, wire, surroundings } = online;
   const { expense, paymentsMade, paymentsReceived, receivable, payable } = config.accounts;
   const named = (kind: NameKind, ...codes: (string | undefined)[]) =>
     namedChecks(namesOf(online, kind), ...codes);
   return [
+    authorisation(online),
     exists(`company ${config.company}`, async () => {
       const [company] = await wire.query("CompanyInfo", "", signal);
       if (company !== undefined)
@@ -90,6 +82,7 @@ function checksOf(online: Online, signal: AbortSignal, needs: Needs): Check[] {
         return [closingExamination(until, needs, CLOSED_IN)];
       },
     ],
+    ...codeChecks(QUICKBOOKS.name, codesOf(online), needs),
   ];
 }
 

@@ -1,13 +1,12 @@
 /** QuickBooks Online over REST v3: the books of one company. */
 import { defineConnector } from "../../src/core/contract.ts";
-import { reading } from "../../src/ledger/errors.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
 import { offered, openLedger } from "../../src/ledger/table.ts";
 import { documentTable, invoiceTables, partyTable } from "../quickbooks/documents.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
 import { documentBooks, onlinePayments } from "./documents.ts";
 import { openWire, QUICKBOOKS } from "./wire.ts";
-import { examineOnline, warningsOf } from "./examine.ts";
+import { checksOf, warningsOf } from "./examine.ts";
 import { expectFit, openOnline, partyList } from "./online.ts";
 import { orderTable } from "./orders.ts";
 import { invoicesChanged, partySource, priceTable } from "./sources.ts";
@@ -38,13 +37,13 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
       },
       config,
       surroundings,
+      check: (signal) => expectFit(online, signal),
+      checks: (needs, signal) => checksOf(online, needs, signal),
     });
     return {
       ...ledger,
-      check: (signal) => reading(QUICKBOOKS, () => expectFit(online, signal)),
       readAgain: () => online.names.codes.forget(),
       warnings: () => warningsOf(online),
-      examine: (signal, needs) => examineOnline(online, signal, needs),
       close: () => wire.close(),
     };
   },

@@ -9,10 +9,11 @@ import { beginAuthorising, openTokens, readTokens, redirectedHere, writeTokens }
 import { COMPANY } from "./company.fixture.ts";
 import { openCompany } from "./company-server.fixture.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
-import { examineOnline, warningsOf } from "./examine.ts";
+import { examined } from "../../src/ledger/examine.ts";
+import { checksOf, warningsOf } from "./examine.ts";
 import { openOnline } from "./online.ts";
 import { deliver, never, opened, settings } from "./quickbooks-online.fixture.ts";
-import { openWire } from "./wire.ts";
+import { openWire, QUICKBOOKS } from "./wire.ts";
 
 const item = itemOf(invoiceDocument("FL-1"));
 
@@ -128,7 +129,8 @@ describe("tokens", () => {
       column: () => [],
       days,
     };
-    const told = await examineOnline(openOnline(parsed, surroundings, wire), never, needs);
+    const checks = checksOf(openOnline(parsed, surroundings, wire), needs, never);
+    const told = await examined(QUICKBOOKS, checks, never);
     const faults = told.flatMap(({ fault }) => fault?.code ?? []);
     expect(faults).toEqual(["authorise-soon", "not-in-quickbooks", "closed-period"]);
     expect(warningsOf({ config: parsed, surroundings })).toEqual([

@@ -1,9 +1,7 @@
 /** The ERP's own database as the counter: documents are rows that its job takes and answers, lists come from its views. */
-import { defineConnector, type Endpoint } from "../../src/core/contract.ts";
+import { defineConnector } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/record.ts";
-import { reading } from "../../src/ledger/errors.ts";
-import { examined } from "../../src/ledger/examine.ts";
 import { openSql, type Sql } from "../../src/ledger/sql.ts";
 import { offered, openLedger } from "../../src/ledger/table.ts";
 import { SqlStagingConfig } from "./config.ts";
@@ -27,6 +25,11 @@ export const sqlStaging = defineConnector<SqlStagingConfig>({
   open(config, surroundings) {
     const wire = openSql(config);
     const tables = { wire, surroundings, ...config };
+    const differing = (signal: AbortSignal) => differences(wire, config.views, signal);
+    const looked = async (signal: AbortSignal) => {
+      const all = await differing(signal);
+      return all.length === 0 ? null : all.map((what) => ({ what, fault: faultOf(what) }));
+    };
     const { books: _, ...ledger } = openLedger({
       ...BOOKS,
       tables: {
@@ -39,24 +42,14 @@ export const sqlStaging = defineConnector<SqlStagingConfig>({
       ),
       config,
       surroundings,
-    });
-    const differing = (signal: AbortSignal) => differences(wire, config.views, signal);
-    return {
-      ...ledger,
       async check(signal) {
-        const [different] = await reading(BOOKS, () => differing(signal));
+        const [different] = await differing(signal);
         if (different !== undefined)
           throw new SourceUnavailable(`${BOOKS.name}: ${different}`, { next: NEXT, stop: "scope" });
       },
-      async examine(signal) {
-        const looked = async () => {
-          const all = await differing(signal);
-          return all.length === 0 ? null : all.map((what) => ({ what, fault: faultOf(what) }));
-        };
-        return examined(BOOKS, [["tables and views", looked]], signal);
-      },
-      close: () => Promise.resolve(),
-    } satisfies Endpoint;
+      checks: (_needs, signal) => [["tables and views", () => looked(signal)]],
+    });
+    return { ...ledger, close: () => Promise.resolve() };
   },
 });
 

@@ -5,8 +5,7 @@ import { testedSeries } from "../../test/support/tryton-releases.ts";
 import type { Cell, Endpoint, Examination, Needs } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { TrytonConfig } from "./config.ts";
-import { examineTryton } from "./examine.ts";
-import { tryton as connector } from "./index.ts";
+import { ledgerOf, tryton as connector } from "./index.ts";
 import { openTryton, releaseOf } from "./wire.ts";
 import { booksOf, hasClaims } from "./sink.fixture.ts";
 
@@ -285,7 +284,7 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
     const untested = testedSeries === "6.0" ? "6.8.17" : "8.2";
     const books = booksOf(shared);
     const tryton = { ...books.tryton, release: async () => releaseOf(untested) };
-    const [release, ...others] = await examineTryton({ ...books, tryton }, never, NEEDS);
+    const [release, ...others] = await ledgerOf({ ...books, tryton }).examine(never, NEEDS);
     expect(release).toEqual({
       what: `Tryton ${untested}`,
       fault: null,

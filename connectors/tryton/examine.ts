@@ -9,34 +9,20 @@ import {
   type CodesFound,
   type CodesNamed,
   type CodesOf,
-  examined,
   exists,
 } from "../../src/ledger/examine.ts";
 import type { Books } from "./books.ts";
 import * as rpc from "./rows.ts";
 import { buttonIn, TESTED, TRYTON } from "./wire.ts";
 
-/** @throws SourceUnavailable when Tryton, its database, the user or the company is not there */
-export const checkTryton = ({ tryton }: Books, signal: AbortSignal): Promise<void> =>
-  reading(TRYTON, () => tryton.call("model.res.user.get_preferences", [true], { signal }));
-
-export const examineTryton = (
-  books: Books,
-  signal: AbortSignal,
-  needs: Needs,
-): Promise<readonly Examination[]> =>
-  examined(
-    TRYTON,
-    [
-      releaseCheck(books),
-      ...rightsChecks(books, needs.parts),
-      ...companyChecks(books, needs),
-      periodCheck(books, needs.days),
-      ...settingChecks(books),
-      ...codeChecks(TRYTON, codesOf(books), needs),
-    ],
-    signal,
-  );
+export const checksOf = (books: Books, needs: Needs): Check[] => [
+  releaseCheck(books),
+  ...rightsChecks(books, needs.parts),
+  ...companyChecks(books, needs),
+  periodCheck(books, needs.days),
+  ...settingChecks(books),
+  ...codeChecks(TRYTON.name, codesOf(books), needs),
+];
 
 /** Documents go to a release that no test runs against as well: what it has changed shows as refusals. */
 const releaseCheck = (books: Books): Check => [

@@ -1,12 +1,12 @@
 /** Tryton over its JSON-RPC: the books of one company, as any of its clients writes them. */
 import { defineConnector } from "../../src/core/contract.ts";
 import { markOf, platformIdIn } from "../../src/ledger/entries.ts";
-import { fileSinks, type FileTable, sha256Of } from "../../src/ledger/files.ts";
+import { type FileTable, sha256Of } from "../../src/ledger/files.ts";
 import { NOTHING, ticketIn } from "../../src/ledger/goods.ts";
 import { type Ledger, offered, openLedger } from "../../src/ledger/table.ts";
 import { type Books, openLookup, resourceOf as onInvoice } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
-import { checkTryton, controlOf, examineTryton } from "./examine.ts";
+import { checksOf, controlOf } from "./examine.ts";
 import { orderTable, ticketTable } from "./goods.ts";
 import { draftsIn } from "./invoice-rows.ts";
 import { invoiceTable } from "./invoices.ts";
@@ -31,6 +31,9 @@ export const ledgerOf = (books: Books): Ledger =>
     config: books.config,
     onAccount: true,
     surroundings: books.surroundings,
+    files: fileTables(books),
+    check: (signal) => books.tryton.call("model.res.user.get_preferences", [true], { signal }),
+    checks: (needs) => checksOf(books, needs),
   });
 
 /** Sinks for what hangs on documents, by the sinks that book these. */
@@ -52,13 +55,10 @@ export const tryton = defineConnector<TrytonConfig>({
     const wire = openTryton(config, surroundings);
     const lookup = openLookup(wire, surroundings);
     const books: Books = { config, tryton: wire, lookup, surroundings };
-    const { books: named, sources, sinks, holdings } = ledgerOf(books);
+    const { books: _, holdings, ...ledger } = ledgerOf(books);
     return {
-      sources,
-      sinks: { ...sinks, ...fileSinks(named, fileTables(books)) },
-      check: (signal) => checkTryton(books, signal),
+      ...ledger,
       readAgain: () => lookup.forget(),
-      examine: (signal, needs) => examineTryton(books, signal, needs),
       holdings: { ...holdings, control: (kind, signal) => controlOf(books, kind, signal) },
       close: () => wire.close(),
     };

@@ -31,12 +31,17 @@ export const exists = (what: string, find: () => Promise<unknown>): Check => [
 /** One after the other. @throws the signal's reason */
 export async function examined(
   books: Named,
-  looks: readonly Check[],
+  looks: readonly (Check | Examination)[],
   signal: AbortSignal,
 ): Promise<Examination[]> {
   const examinations: Examination[] = [];
-  for (const [what, look] of looks) {
+  for (const one of looks) {
     signal.throwIfAborted();
+    if ("what" in one) {
+      examinations.push(one);
+      continue;
+    }
+    const [what, look] = one;
     try {
       const told = await look();
       if (told === null || "code" in told) examinations.push({ what, fault: told });
@@ -100,7 +105,7 @@ const COLUMNS = [
 export type CodesOf = Readonly<Partial<Record<(typeof COLUMNS)[number][2], CodesNamed>>>;
 
 /** Each column that a flow needs, and each code in it that documents cannot be booked with, with its lines. */
-export const codeChecks = (books: Pick<Books, "name">, codes: CodesOf, needs: Needs): Check[] =>
+export const codeChecks = (books: string, codes: CodesOf, needs: Needs): Check[] =>
   COLUMNS.flatMap(([table, column, of, sinks]): Check[] => {
     const names = codes[of];
     const cells = needs.column(table, column);
@@ -114,7 +119,7 @@ export const codeChecks = (books: Pick<Books, "name">, codes: CodesOf, needs: Ne
   });
 
 async function examinedCodes(
-  books: Pick<Books, "name">,
+  books: string,
   what: string,
   names: CodesNamed,
   byCode: ReadonlyMap<string, readonly Cell[]>,
@@ -130,7 +135,7 @@ async function examinedCodes(
     }
     unknown.push(...(found.unknown ?? []));
   }
-  const note = noteOf(books.name, unknown, byCode);
+  const note = noteOf(books, unknown, byCode);
   return [{ what, fault: null, ...defined({ note }) }, ...examinations];
 }
 

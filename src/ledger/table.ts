@@ -6,6 +6,8 @@
 import type {
   Acknowledged,
   Change,
+  Examination,
+  Needs,
   Notebook,
   Offer,
   Sink,
@@ -33,6 +35,8 @@ import {
   partyHoldings,
   priceHoldings,
 } from "./driver.ts";
+import { type Check, examined } from "./examine.ts";
+import { fileSinks, type FileTable } from "./files.ts";
 import { goodsAdapter, type GoodsTable } from "./goods.ts";
 import {
   type Books,
@@ -332,18 +336,18 @@ function entryOf<K extends TableKind, Values, Row>(
 // oxlint-disable-next-line typescript/no-explicit-any
 type AnyTable<K extends TableKind> = Table<K, any, any>;
 
-/** What must hold before anything is booked: the books are kept in the company's currency. @throws SourceUnavailable */
+/** The books are kept in the company's currency. @throws SourceUnavailable, a fault of the books */
 export const currencyCheck =
   (
-    books: Books,
+    books: string,
     { currency }: Company,
     read: (signal: AbortSignal) => Promise<string | undefined>,
     where: string,
   ) =>
   async (signal: AbortSignal): Promise<void> => {
-    const its = await reading(books, () => read(signal));
+    const its = await read(signal);
     if (its === currency) return;
-    throw new SourceUnavailable(`${books.name} keeps ${its}, not ${currency}`, {
+    throw new SourceUnavailable(`${books} keeps ${its}, not ${currency}`, {
       next: `Correct the company's currency in the configuration, or ${where}.`,
     });
   };
@@ -354,6 +358,12 @@ interface LedgerOptions extends Pick<Books, "name" | "errors" | "onAccount"> {
   readonly surroundings: Pick<Surroundings, "now" | "ignore" | "currency">;
   /** Whole lists of what the ERP has of its own, by their names as sources. Left out: its tables tell them. */
   readonly lists?: Readonly<Record<string, Source>>;
+  /** PDFs on what is booked, by their names as sinks. */
+  readonly files?: Readonly<Record<string, FileTable>>;
+  /** What must hold before anything is booked. Left out: nothing. @throws SourceUnavailable, a fault of the books */
+  check?(signal: AbortSignal): Promise<unknown>;
+  /** What must hold before the next document goes, one thing after the other. Left out: nothing. */
+  checks?(needs: Needs, signal: AbortSignal): readonly (Check | Examination)[];
   readonly tables: {
     readonly [K in Exclude<TableKind, "party">]?: AnyTable<K>;
   } & {
@@ -397,6 +407,8 @@ export interface Ledger {
   /** `parties`; of two lists `customers` and `suppliers`, which may have the same numbers. */
   readonly sources: Readonly<Record<string, Source>>;
   readonly holdings: Holdings;
+  check(signal: AbortSignal): Promise<void>;
+  examine(signal: AbortSignal, needs: Needs): Promise<readonly Examination[]>;
 }
 
 const SINKS = {
@@ -408,7 +420,7 @@ const SINKS = {
 } as const;
 
 export function openLedger({ tables, config, lists: own = {}, ...options }: LedgerOptions): Ledger {
-  const { name, surroundings } = options;
+  const { name, surroundings, files = {} } = options;
   const { settleMs, settleAfter: settleAfterMs } = config;
   const { party, parties, price, paidInvoice, order, shipment, ...documents } = tables;
   const adapterOf = <K extends TableKind>(kind: K, table: AnyTable<K>): LedgerAdapter<K> =>
@@ -467,7 +479,7 @@ export function openLedger({ tables, config, lists: own = {}, ...options }: Ledg
   });
   return {
     books,
-    sinks: defined(sinks) as Record<string, Sink>,
+    sinks: { ...(defined(sinks) as Record<string, Sink>), ...fileSinks(books, files) },
     sources: defined(sources),
     holdings: ledgerHoldings(books, {
       ...(isListed ? { party: partyHoldings(books) } : {}),
@@ -478,6 +490,8 @@ export function openLedger({ tables, config, lists: own = {}, ...options }: Ledg
         priceHoldings(name, surroundings.currency, source),
       ),
     }),
+    check: (signal) => reading(books, async () => void (await options.check?.(signal))),
+    examine: (signal, needs) => examined(books, options.checks?.(needs, signal) ?? [], signal),
   };
 }
 
