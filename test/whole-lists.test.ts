@@ -13,6 +13,7 @@ import { testClock } from "./support/clock.ts";
 import { engineOn, receiver } from "./support/engine.ts";
 import { tempFolder } from "./support/folder.ts";
 import { isThere } from "./support/machine.ts";
+import { isLongRun, numbers } from "./support/runs.ts";
 import { startSshd } from "./support/sshd.ts";
 import { surroundingsIn } from "./support/surroundings.ts";
 
@@ -168,12 +169,15 @@ function site(lists: Lists, limits?: ListLimits) {
 }
 
 const BY = { by: "ann", note: "asked the ERP's people" };
+/** What lists tell rests on no kind of folder: the other one is asked in the long run. */
 const kinds = [
   ["files", () => listFiles()],
   ["SFTP", null],
 ] as const;
 
-describe.each(kinds.filter(([name]) => name === "files" || isThere("sshd")))("%s", (_, made) => {
+const asked = kinds.filter(([name]) => name === "files" || (isLongRun && isThere("sshd")));
+
+describe.each(asked)("%s", numbers, (_, made) => {
   const lists = async (): Promise<Lists> => {
     if (made !== null) return made();
     const sshd = await startSshd();

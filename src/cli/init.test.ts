@@ -376,15 +376,20 @@ test.each(Object.entries(BEGUN))(
       `init --directory ${join(root, "etc")} --state ${join(root, "state")} --erp ${erp} --company prairie
       --platform http://127.0.0.1:9/v1/public --currency USD --time-zone America/Chicago --api-key-file ${join(root, "key")}
       --skip-doctor --yes`.split(/\s+/);
-    // It calls itself for the check, by the program's own path.
+    // It calls itself for the check, by the program's own path: the test above has the program there.
+    const program = join(root, "main.ts");
+    writeFileSync(program, `console.log("asked:", process.argv.slice(2).join(" "));`);
     const { argv } = process;
     onTestFinished(() => void (process.argv = argv));
-    process.argv = [process.execPath, join(ROOT, "src", "main.ts")];
+    process.argv = [process.execPath, program];
     const { code, out, err } = await commandHere([...common, ...given]);
     expect([code, err.replace(/Written.*\n\n/, "")]).toEqual([exitCodes.ok, ""]);
-    expect(out).toContain(`${config} is right.`);
+    expect(out).toContain(`asked: check --config ${config}\n`);
+    const checked = await commandHere(["check", "--config", config]);
+    expect(checked).toMatchObject({ code: exitCodes.ok, err: "" });
+    expect(checked.out).toContain(`${config} is right.`);
     const told = out.match(/(?<=^ {2}node src\/launch\.mjs ).*?(?= --config)/gm);
     expect(told).toEqual([...commands, "run"]);
-    expect(out).not.toContain(PASSWORD);
+    expect(out + checked.out).not.toContain(PASSWORD);
   },
 );
