@@ -125,7 +125,11 @@ export function wasDone(engine: Engine, deed: DoneElsewhere, person: Person): vo
 
 export function shownTables(engine: Engine, tables: Tables) {
   const missing = missingRows(engine);
-  return tables.check().map(({ name, file, columns, faults }) => {
+  const there = tables.check();
+  const awaited = new Set(missing.map(({ table }) => table));
+  for (const { name } of there) awaited.delete(name);
+  const absent = [...awaited].map((name) => absentTable(engine, name));
+  return [...there, ...absent].map(({ name, file, columns, faults }) => {
     const all = faults.length > 0 ? [] : tables.rows(name);
     return {
       name,
@@ -143,6 +147,13 @@ export function shownTables(engine: Engine, tables: Tables) {
       missing: missing.flatMap(({ table, ...row }) => (table === name ? row : [])),
     };
   });
+}
+
+/** Documents wait for rows of it, and there is no file. */
+function absentTable({ flows }: Engine, name: string) {
+  const columns = [...new Set(flows.flatMap(({ mapping }) => mapping.tables?.[name] ?? []))];
+  const message = `there is no such file. Make it with the header row ${columns.join(",")}`;
+  return { name, file: `${name}.csv`, columns, faults: [{ line: 1, message }] };
 }
 
 /** A flow that was paused all the time has asked for nothing: the page says since when is counted, not that none ever will. */

@@ -1,6 +1,6 @@
 /** The pages over a real store: what people find, do, and leave behind in the audit. */
 import { join } from "node:path";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { testConsole } from "../../test/support/console.ts";
 import { recordingOffice } from "../../test/support/console-offices.ts";
@@ -577,6 +577,16 @@ test("rows that are missing are a file with what is known of each", async () => 
     "table,row,documents that wait,sum,flow,first document,its party,group",
     `products,ULSD-DYED,2,20721.92,bills,INV-117,Prairie Fuel,${group?.id}`,
   ]);
+});
+
+test("rows of a table that is not there are told as missing, with the header row to make it with", async () => {
+  const { as, office, file } = await site();
+  const before = asCsv(missingTable(await office.tables()));
+  rmSync(file);
+  expect(asCsv(missingTable(await office.tables()))).toBe(before);
+  const { body } = await (await as("viewer")).get("/cross-references");
+  expect(body).toContain("1 row is missing");
+  expect(body).toContain("there is no such file. Make it with the header row code,product");
 });
 
 test("a message about documents names number, party and amount, and links to the card", async () => {
