@@ -266,6 +266,8 @@ export class Matcher {
       tickets: read.ticket,
       freightRates: null,
       supplierTerminals: null,
+      customers: null,
+      suppliers: null,
     };
     for (const [name, reader] of Object.entries(sent))
       for (const { flow, mapping } of this.#flowsTo(name))
@@ -277,9 +279,13 @@ export class Matcher {
               id: platformId ?? undefined,
               connectionId: /\/connections\/([^/ ]+)\//.exec(target)?.[1],
             });
-            if (reader !== null) matching.add(reader({ ...recordOf(body), ...known }), true);
-            else if (name === "supplierTerminals") addPlace({ ...recordOf(body), ...known });
-            else reference.addFreightRate(read.freightRate({ ...known, ...recordOf(body) }));
+            const row = recordOf(body);
+            if (reader !== null) matching.add(reader({ ...row, ...known }), true);
+            else if (name === "supplierTerminals") addPlace({ ...row, ...known });
+            else if (name === "freightRates")
+              reference.addFreightRate(read.freightRate({ ...known, ...row }));
+            else if (typeof row["name"] === "string")
+              reference.nameParty(platformId ?? "", row["name"]);
           }
           yield undefined;
         }
