@@ -79,7 +79,11 @@ const order = {
       names: loadingNumber?.trim() ? [loadingNumber] : told.map((word) => word ?? ""),
     });
   },
-  about: ({ companyId, createdAt }: Order) => ({ party: companyId, day: createdAt }),
+  about: ({ companyId: party, locationId: location, createdAt: day }: Order) => ({
+    party,
+    location,
+    day,
+  }),
 } as const;
 
 /** How an order is put out to bid and hauled stays on the platform; `lines.gallons` and `lines.unit` are older names. */

@@ -379,6 +379,8 @@ export interface About {
   /** The other party: its code in the ERP, or its id on the platform. */
   readonly party?: string | null;
   readonly partyName?: string | null;
+  /** The platform's id of the location that it is for. Where it is given, the party is who ordered: as a rule ourselves. */
+  readonly location?: string | null;
   readonly amount?: Decimal | null;
   /** Its own day, `YYYY-MM-DD`, or an instant of it, ISO 8601 UTC. Left out: it has none. */
   readonly day?: string | null;

@@ -8,7 +8,7 @@ import { defined } from "../core/defined.ts";
 import { Refused, OfficeError } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import { runFlow } from "../engine/daemon.ts";
-import { groupsOf } from "./quarantine.ts";
+import { groupsOf, partyOf } from "./quarantine.ts";
 import { storeOffice } from "./questions.ts";
 
 const signal = new AbortController().signal;
@@ -198,4 +198,19 @@ test("200,000 refusals whose causes all differ are one group that can be shown",
   expect(groups.map(({ shown: { count, since } }) => [count, since])).toEqual([
     [200_000, new Date(800_001).toISOString()],
   ]);
+});
+
+test("an order is its customer's: of whom the site is, unless somebody who is known has ordered it", () => {
+  const { engine } = engineOn(tempFolder());
+  const rows: Readonly<Record<string, Record<string, string>>> = {
+    "sites S-1": { location: "S-1", company: "C-1" },
+    "customers C-1": { company: "C-1", account: "000417", name: "Prairie Fuel" },
+    "customers C-2": { company: "C-2", account: "000418" },
+  };
+  const row = (name: string, key: string) => rows[`${name} ${key}`] ?? null;
+  const of = (party: string, location: string | null) =>
+    partyOf({ ...engine, tables: { ...engine.tables, row } }, { party, location });
+  expect(of("us", "S-1")).toEqual({ code: "000417", name: "Prairie Fuel" });
+  expect(of("C-2", "S-1")).toEqual({ code: "000418", name: null });
+  for (const site of ["S-2", null]) expect(of("us", site)).toEqual({ code: null, name: null });
 });

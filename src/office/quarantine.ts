@@ -51,12 +51,17 @@ export const partyText = ({ code, name }: Party): string | null =>
 
 /** By the ERP's code where the platform's id is linked, or in a table of parties. Asks the store. */
 export function partyOf(
-  { store, tables, flows }: Pick<Engine, "store" | "tables" | "flows">,
-  { party = null, partyName = null }: About,
+  engine: Pick<Engine, "store" | "tables" | "flows">,
+  { party = null, partyName = null, location }: About,
 ): Party {
+  const { store, tables, flows } = engine;
   if (party === null) return { code: null, name: partyName };
   const link = store.links.parties(party).at(0);
-  const row = rowOf(tables, party);
+  const row = rowOf(tables, ["customers", "vendors"], party);
+  if (link === undefined && row === null && location !== undefined) {
+    const site = rowOf(tables, ["sites"], location ?? "");
+    return partyOf(engine, { party: site?.["company"] ?? null });
+  }
   const code = link?.erpId ?? row?.["account"] ?? party;
   const own = link === undefined ? null : ownName({ store, flows }, link);
   return { code, name: partyName ?? row?.["name"] ?? own };
@@ -68,7 +73,7 @@ export function partiesOf(
 ): (about: About) => Party {
   const parties = new Map<string, Party>();
   return (about) => {
-    const key = JSON.stringify([about.party, about.partyName]);
+    const key = JSON.stringify([about.party, about.partyName, about.location]);
     const known = parties.get(key) ?? partyOf(engine, about);
     parties.set(key, known);
     return known;
@@ -84,9 +89,9 @@ function ownName({ store, flows }: Pick<Engine, "store" | "flows">, link: Link):
 }
 
 /** A table that is being edited names nobody for a moment. */
-function rowOf(tables: Engine["tables"], party: string) {
+function rowOf(tables: Engine["tables"], names: readonly string[], key: string) {
   try {
-    return tables.row("customers", party) ?? tables.row("vendors", party);
+    return names.map((name) => tables.row(name, key)).find((row) => row !== null) ?? null;
   } catch {
     return null;
   }
