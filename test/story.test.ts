@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exported } from "../src/demo/world.ts";
 import { exitCodes } from "../src/core/errors.ts";
+import type { MatchReport } from "../src/match/report.ts";
 import type { Report } from "../src/reconcile/report.ts";
 import type { FlowStatus, QuarantineGroup, Status, Trace } from "../src/office/answers.ts";
 import { IN_STEP } from "./support/in-step.ts";
@@ -350,5 +351,11 @@ describe("the demo's site", { timeout: SLOW }, () => {
     const fields = report.cases.flatMap(({ differences }) => differences.map(({ field }) => field));
     expect(new Set(fields)).toEqual(new Set(["money.open"]));
     expect((await flow(site, "invoices-payable")).agreed).toMatchObject({ documents: 59 });
+    // Gallons are no amount.
+    expect((await flow(site, "orders")).agreed).toMatchObject({ documents: 388, amount: null });
+    // Whoever came from the ERP is called as there.
+    const matched = await site.here("match", "--json");
+    const { findings } = (JSON.parse(matched.out) as { data: MatchReport }).data;
+    expect(findings.filter(({ party, partyName }) => party === partyName)).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import { ConfigurationError, FuelbridgeError, SourceUnavailable } from "../../co
 import type { Day, Difference, Holdings, Period } from "../../core/holdings.ts";
 import type { Fault } from "../../core/record.ts";
 import { LATE_MS } from "../../core/watermark.ts";
-import { agreeing, type Bucket, isOpen } from "../../reconcile/case.ts";
+import { agreeing, type Bucket, isOpen, moneyKinds } from "../../reconcile/case.ts";
 import type { DifferenceRow, Found, SweepRow } from "../../store/reconciliation.ts";
 import { audit, endpointOf, type Engine, type Flow, type Schedule } from "../engine.ts";
 import { nextDue } from "../schedule.ts";
@@ -613,11 +613,10 @@ function foundIn(row: CaseRow): Found {
 function keepAgreement({ store }: Engine, flow: Flow, { cases }: Report, at: number): void {
   const kind = holdingKindOf(flow.mapping.kind);
   const own = cases.filter((row) => row.kind === kind && row.began === sideOf(flow));
-  if (own.length === 0 || own.some(isOpen)) return;
-  const isMoney = kind !== "party" && kind !== "price";
+  if (kind === null || own.length === 0 || own.some(isOpen)) return;
   const equal = own.filter(({ bucket }) => bucket === "equal");
   const sum = Decimal.sum(equal.map(({ amount }) => Decimal.of(amount.platform))).fixed(2);
-  store.sweeps.agreed(flow.flow, equal.length, isMoney ? sum : null, at);
+  store.sweeps.agreed(flow.flow, equal.length, moneyKinds.has(kind) ? sum : null, at);
 }
 
 // What follows from a run of the daemon's own: a difference that a second run confirms goes to a person, and back when
