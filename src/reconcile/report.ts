@@ -496,12 +496,14 @@ interface CodeTotal extends Readonly<Record<Side, string>> {
   readonly difference: string;
 }
 
+/** Each side that has it tells its lines by account, or its taxes. */
+export const tells = ({ records }: CaseRow, what: CodeTotal["what"]): boolean =>
+  sides.every((side) => records[side].every((record) => record[what] !== undefined));
+
 function codeTotalsOf(cases: readonly CaseRow[]): CodeTotal[] {
   const sums = new Map<string, Omit<CodeTotal, Side | "difference"> & Record<Side, Decimal>>();
   for (const what of coded)
-    for (const { kind, records } of cases) {
-      if (sides.some((side) => records[side].some((record) => record[what] === undefined)))
-        continue;
+    for (const { kind, records } of cases.filter((row) => tells(row, what)))
       for (const side of sides)
         for (const record of records[side])
           for (const [code, amount] of Object.entries(record[what] ?? {})) {
@@ -510,7 +512,6 @@ function codeTotalsOf(cases: readonly CaseRow[]): CodeTotal[] {
             row[side] = row[side].plus(Decimal.of(amount));
             sums.set(key, row);
           }
-    }
   return [...sums.values()]
     .toSorted(
       (one, other) =>

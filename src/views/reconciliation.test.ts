@@ -109,6 +109,18 @@ test("sums stand by account and by tax of what both sides tell, parties by code 
   expect([differing, another]).toMatchObject([{ what: "account", difference: "-2.00" }, undefined]);
   const line = new RegExp(`^${differing?.code} {2,}invoices {2,}.* {2,}-2\\.00$`, "m");
   expect(reportText(report)).toMatch(line);
+  // What is in none of these sums is told, so that they tie to the invoices.
+  const untold = new Ground(twoSides(8));
+  untold.facts("books", untold.take("invoice"), ({ taxes: _, ...facts }) => facts);
+  const left = reportOf(untold);
+  const [silent] = left.cases.filter(
+    ({ kind, records }) => kind === "invoice" && records.books.some(({ tax }) => !tax),
+  );
+  const amount = silent?.amount.books;
+  expect(reportText(left)).toContain(
+    `Not in these sums, for one side does not tell it: 1 invoices, platform ${amount}, ERP ${amount} in all.`,
+  );
+  expect(reportText(same)).not.toContain("Not in these sums");
   const [code = "", name = ""] = Object.entries(report.names)[0] ?? [];
   expect(name).not.toBe("");
   expect(reportText(report)).toContain(`${code} ${name}`);

@@ -5,14 +5,15 @@ import { isGoodsHolding, type Strength } from "../core/holdings.ts";
 import { distinctly } from "../core/text.ts";
 import type { KnownDifference, KnownDifferences, ReconcileCost } from "../office/answers.ts";
 import { agreeing, type Bucket, isOpen, manyOf, moneyKinds, type Side } from "../reconcile/case.ts";
-import type {
-  Aging,
-  Balance,
-  CaseRow,
-  Group,
-  Report,
-  Total,
-  Unasked,
+import {
+  type Aging,
+  type Balance,
+  type CaseRow,
+  type Group,
+  type Report,
+  tells,
+  type Total,
+  type Unasked,
 } from "../reconcile/report.ts";
 import {
   at,
@@ -285,8 +286,8 @@ const isDifferent = ({ difference }: { readonly difference: string }): boolean =
 const partyIn = (names: Names, code: string | null): string | null =>
   code === null ? null : [code, names[code]].filter(Boolean).join(" ");
 
-/** Every account and tax, those whose sums differ first. */
-function codesView({ codes, currency }: Report): Blocks {
+/** Every account and tax, those whose sums differ first, and what is in none of them. */
+function codesView({ cases, codes, currency }: Report): Blocks {
   const rows = [...codes.filter(isDifferent), ...codes.filter((one) => !isDifferent(one))];
   return (["account", "tax"] as const).map((what) =>
     section(
@@ -302,9 +303,26 @@ function codesView({ codes, currency }: Report): Blocks {
           ["Platform less ERP", ({ difference }) => money(difference, currency)],
         ],
       ),
+      [...new Set(codes.flatMap((one) => (one.what === what ? one.kind : [])))].map((kind) => {
+        const untold = cases.filter(
+          (one) => one.within && one.kind === kind && hasAmount(one) && !tells(one, what),
+        );
+        const sum = (side: Side) =>
+          money(inDigits(Decimal.sum(untold.map((one) => Decimal.of(one.amount[side])))), currency);
+        return (
+          untold.length > 0 &&
+          line(
+            say`Not in these sums, for one side does not tell it: ${untold.length} ${manyOf(kind)}, `,
+            say`platform ${sum("platform")}, ERP ${sum("books")} in all.`,
+          )
+        );
+      }),
     ),
   );
 }
+
+const hasAmount = ({ amount }: CaseRow): boolean =>
+  Object.values(amount).some((one) => Decimal.of(one).sign !== 0);
 
 /** Parties whose sums differ; the others are counted, unless `all` are wanted. */
 function monthsView({ months, names, currency }: Report, all: boolean): Blocks {
