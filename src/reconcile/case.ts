@@ -93,8 +93,8 @@ export interface StoredState {
   readonly waits?: { readonly for: string; readonly since: string | null };
   /** It was delivered, and is left open for its payments: how far it has come may differ, and nothing else. */
   readonly settling?: { readonly for: string };
-  /** An open quarantine, of the versions at hand. */
-  readonly person?: { readonly why: string };
+  /** An open quarantine, of the versions at hand. `clears`: by itself, once what it waits for is there. */
+  readonly person?: { readonly why: string; readonly clears?: boolean };
   /** The {@link Judged.digest} of what a person has accepted as it is. */
   readonly accepted?: string;
   /** Why a one-sided record is rightly not on the other side (no flow delivers it, skipped). */

@@ -261,7 +261,9 @@ export function causeOf(bucket: Bucket, facing: Facing): Fault<string> | null {
       return fault(
         "with-a-person",
         stored.person?.why ?? "",
-        "Settle it in the quarantine (`fuelbridge quarantine`).",
+        stored.person?.clears === true
+          ? "Nothing is to be done with it: it goes out once that is there."
+          : "Settle it in the quarantine: `fuelbridge quarantine list`, or the page Needs you.",
       );
     case "twice":
       return doubled(facing.one);

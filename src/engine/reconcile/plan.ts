@@ -21,6 +21,7 @@ import {
   roles,
 } from "../../core/holdings.ts";
 import { holdingKindOf } from "../../core/kinds.ts";
+import { helpsWith } from "../../core/faults.ts";
 import { dayBefore } from "../../core/time.ts";
 import { audit, countWaits, endpointOf, type Engine, type Flow, PLATFORM } from "../engine.ts";
 import { FuelbridgeError, SourceUnavailable } from "../../core/errors.ts";
@@ -674,7 +675,9 @@ function ofDelivery(
   const wait = engine.store.waits.ofDocument(flow.flow, sourceIdOf(record));
   if (row.state === "delivered" && wait !== null)
     return { settling: { for: `its payments, until ${iso(wait.untilMs)}` } };
-  return row.state === "quarantined" ? { person: { why: row.cause ?? "" } } : null;
+  if (row.state !== "quarantined") return null;
+  const clears = helpsWith(row.code ?? "").includes("wait");
+  return { person: { why: row.cause ?? "", clears } };
 }
 
 /** Of a record that its own side has no more: whoever was told that it left the list decides. */
