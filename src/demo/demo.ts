@@ -6,7 +6,7 @@
  */
 import { relative, dirname, join } from "node:path";
 import { calendarOf } from "../core/time.ts";
-import { isOpen } from "../reconcile/case.ts";
+import { telling } from "../engine/reconcile/nightly.ts";
 import type { Report } from "../reconcile/report.ts";
 import { documentsIn, parted } from "../views/documents.ts";
 import { agreementOf } from "../views/reconciliation.ts";
@@ -227,7 +227,8 @@ async function untilLooked(
 
 /** The last word after the play is that of a reconciliation, and of what waits for a person. */
 function compared(report: Report, { quarantine }: Status, seconds: number): string {
-  const differing = report.cases.filter(isOpen).length;
+  // What is with a person is told by the next line.
+  const differing = report.cases.filter(({ bucket }) => telling.has(bucket)).length;
   const people = documentsIn(parted(quarantine)[0]);
   return [
     `All that can go by itself has gone after ${seconds.toFixed(1)} s. ${agreementOf(report)}, says a reconciliation of this month.`,

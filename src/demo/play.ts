@@ -88,7 +88,7 @@ async function erpIsPaid(playing: Playing): Promise<Step> {
   return {
     told: `The customer pays invoice ${number} over ${total} in the ERP, which exports paid-invoices.csv.`,
     number,
-    act: () => changeRows(folder, "paid-invoices", (row) => row["Number"] === number, paid),
+    act: () => changeHeads(folder, "customer-invoices", "paid-invoices", number, paid),
     seen: async () => `On the platform invoice ${number} is ${await statusOf(world, number)} now.`,
   };
 }
@@ -130,7 +130,7 @@ async function erpCancels(playing: Playing): Promise<Step> {
       for (const list of ["customer-invoice-taxes", "customer-invoice-lines"])
         exportAgain(folder, list, exported(folder, list));
       const cancelled = { State: "cancelled" };
-      changeRows(folder, "customer-invoices", (row) => row["Number"] === number, cancelled);
+      changeHeads(folder, "paid-invoices", "customer-invoices", number, cancelled);
     },
     seen: async () => {
       const groups = await office.quarantine();
@@ -214,12 +214,13 @@ async function ownInvoice({ world, folder }: Playing): Promise<Members> {
   );
 }
 
-function changeRows(folder: string, list: string, is: (row: Row) => boolean, to: Row): void {
-  const rows = exported(folder, list);
+/** Both lists have the same heads: `from` has what was told in the other one before. */
+function changeHeads(folder: string, from: string, to: string, number: string, is: Row): void {
+  const rows = exported(folder, from);
   exportAgain(
     folder,
-    list,
-    rows.map((row) => (is(row) ? { ...row, ...to } : row)),
+    to,
+    rows.map((row) => (row["Number"] === number ? { ...row, ...is } : row)),
   );
 }
 
