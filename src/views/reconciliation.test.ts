@@ -111,7 +111,7 @@ test("sums stand by account and by tax of what both sides tell, parties by code 
   expect(reportText(report)).toMatch(line);
   // What is in none of these sums is told, so that they tie to the invoices.
   const untold = new Ground(twoSides(8));
-  untold.facts("books", untold.take("invoice"), ({ taxes: _, ...facts }) => facts);
+  untold.facts("books", untold.take("invoice"), ({ taxes: _taxes, ...facts }) => facts);
   const left = reportOf(untold);
   const [silent] = left.cases.filter(
     ({ kind, records }) => kind === "invoice" && records.books.some(({ tax }) => !tax),
