@@ -203,7 +203,7 @@ describe("the plan prices a configuration before it runs", () => {
       schedule: { everyMs: 600_000 },
     });
     const sites = Object.fromEntries(times(20, (at) => [`s${at}`, []]));
-    const shared = { ...flows, sites: { ...sites, all: [] }, queue: { type: "bullmq" } };
+    const shared = { ...flows, sites: { ...sites, all: [] }, queue: { type: "bullmq", weight: 1 } };
     const plan = planOf(shared as unknown as Config, { ...nothing, lists: [] }, Date.now());
     const one = planOf(flows, { ...nothing, lists: [] }, Date.now());
     expect(plan).toMatchObject({ sites: 20, polls: one.polls, total: one.total * 20 });

@@ -292,6 +292,22 @@ test("without a queue of its own, requests are sent from this process", () => {
   });
 });
 
+test("a hub has as much of the minute and the month as its sites together, unless it says otherwise", () => {
+  const { load } = setup();
+  const rules =
+    "sites: { a: [{ number: [A] }], b: [{ number: [B] }], all: [{ kind: [customer] }] }\n";
+  const own = GOOD.slice(0, GOOD.indexOf("queue:")) + rules;
+  const hub = own
+    .replace(/^endpoints:.*^flows:/ms, "endpoints: {}\nflows:")
+    .replace(/^ {2}customers:.*^console:/ms, "console:")
+    .replace("erp.orders", "hub.sites")
+    .concat('hub: { port: 8791, tokens: { a: "${KEY}" } }\n');
+  const weighed = (text: string, site: string) =>
+    load(`${text}queue: { type: bullmq, url: "redis://h", site: ${site} }\n`).queue.weight;
+  expect(weighed(own, "a")).toBe(1);
+  expect([weighed(hub, "hub"), weighed(hub, "hub, weight: 7")]).toEqual([2, 7]);
+});
+
 test("http is for the loopback address only, however it is written", () => {
   const { load, problemsOf } = setup();
   for (const host of [

@@ -48,7 +48,7 @@ interface KeySharer {
 }
 
 export interface Config extends Readonly<
-  Omit<Settings, "version" | "endpoints" | "flows" | "mappings">
+  Omit<Settings, "version" | "endpoints" | "flows" | "mappings" | "queue">
 > {
   /** The file it was read from. */
   readonly file: string;
@@ -62,6 +62,7 @@ export interface Config extends Readonly<
   /** The folder of the cross-reference tables; it may be missing when the configuration does not name it. */
   readonly crossReferences: string;
   readonly flows: readonly FlowConfig[];
+  readonly queue: Settings["queue"] & { readonly weight: number };
   /** All that flows may name: the shipped ones and the site's own. */
   readonly mappings: readonly Mapping[];
   /** The folder of the site's own mappings; null: it has none. */
@@ -90,9 +91,16 @@ const nameOf = ({ queue, company, hub }: Pick<Config, "queue" | "company" | "hub
 export const sitesAtKey = ({ sites, queue, hub }: Pick<Config, "sites" | "queue" | "hub">) =>
   sites === null || queue.type === "embedded" || hub !== null ? 1 : siteNames(sites).length;
 
+/** A hub reads for all of its sites: it has as much as they have together. */
+const usualWeight = ({ sites, hub }: Pick<Settings, "sites" | "hub">): number =>
+  hub === null || sites === null ? 1 : siteNames(sites).length;
+
 /** Of the minute and the month of its key, the part that is this configuration's by the weights, 0 to 1. */
 export function shareOf({ sites, queue, company, hub, sharers }: Config): number {
-  if (queue.type !== "embedded") return 1 / sitesAtKey({ sites, queue, hub });
+  if (queue.type !== "embedded") {
+    const others = sites === null ? 0 : siteNames(sites).length - (hub === null ? 1 : 0);
+    return queue.weight / (queue.weight + others);
+  }
   const own = sharers.find((one) => one.company === company);
   return (own?.weight ?? 1) / sumOf(sharers.map(({ weight }) => weight));
 }
@@ -247,6 +255,7 @@ function completeConfig(written: Written, known: Known, depth: Depth = "settings
   return {
     ...settings,
     platform: { ...settings.platform, budget: budgetHere(settings, sharers.length) },
+    queue: { ...settings.queue, weight: settings.queue.weight ?? usualWeight(settings) },
     file: resolve(path),
     name,
     sharers,

@@ -330,8 +330,8 @@ const TYPE = "embedded (this process) or bullmq (workers, over Redis).";
 const weight = whole(
   1,
   1_000,
-  "How much of the minute and the month it has beside the other sites, by their weights: a number.",
-).default(1);
+  "How much of the minute and the month it has beside the other sites, by their weights: a number. Left out: 1, and of a hub as much as the sites that it reads for.",
+).optional();
 
 /** Who carries requests to the platform: this process, or workers that share its API key over Redis. */
 const queue = z.union([
