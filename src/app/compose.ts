@@ -35,7 +35,7 @@ import { notebookIn } from "../store/flows.ts";
 import { openScratch } from "../store/scratch.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { carriersWithin, type Keys, openCarriers } from "./carriers.ts";
-import { memoryReturner, systemClock, version } from "./process.ts";
+import { returnMemory, systemClock, version } from "./process.ts";
 import { openEndpoints } from "./endpoints.ts";
 import { flowProgress, type ProgressLine } from "./progress.ts";
 
@@ -195,7 +195,6 @@ async function open(
       waiting: ({ flow }) => waitingIn(store.deliveries.counts(flow)),
       deep: () => walked.of?.() ?? 0,
     });
-    const returnMemory = memoryReturner();
     const plain = engineOver(config, store, clock, flows);
     const engine: Engine = {
       ...plain,

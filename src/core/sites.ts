@@ -54,8 +54,15 @@ export type SiteRules = Readonly<Record<string, readonly SiteRule[]>>;
 /** Takes the place of a site's name for records that every site has: a list of terminals, a customer of all. */
 export const EVERY_SITE = "all";
 
-/** Names rules: two sites with the same name have the same. Empty: there are none. */
-export const rulesName = (rules: object | null): string => (rules === null ? "" : contentOf(rules));
+/** Names rules: two sites with the same name have the same. Empty: there are none. Sites of a hub have them named at every look. */
+export function rulesName(rules: object | null): string {
+  if (rules === null) return "";
+  const name = names.get(rules) ?? contentOf(rules);
+  names.set(rules, name);
+  return name;
+}
+
+const names = new WeakMap<object, string>();
 
 /** The sites that have rules of their own. */
 export const siteNames = (rules: object): string[] =>
@@ -84,28 +91,37 @@ const FIELD_OF = new Map<string, SiteField>(
 );
 
 /** The sites whose rules these facts fit, {@link EVERY_SITE} among them. */
-export const sitesOf = (rules: SiteRules, facts: SiteFacts): string[] =>
-  Object.entries(rules).flatMap(([site, own]) =>
-    own.some((rule) => fits(rule, facts)) ? site : [],
-  );
-
-const fits = (rule: SiteRule, facts: SiteFacts): boolean =>
-  Object.entries(rule).every(([field, values]) =>
-    values.some((value) =>
-      (facts.get(field as SiteField) ?? []).some((told) => isLike(value, told)),
-    ),
-  );
-
-function isLike(pattern: string, text: string): boolean {
-  const known = patterns.get(pattern) ?? patternOf(pattern);
-  patterns.set(pattern, known);
-  return known.test(text.trim());
+export function sitesOf(rules: SiteRules, facts: SiteFacts): string[] {
+  const tests = compiled.get(rules) ?? Object.entries(rules).map(testOf);
+  compiled.set(rules, tests);
+  return tests.flatMap(({ site, own }) => (own.some((rule) => fits(rule, facts)) ? site : []));
 }
 
-const patterns = new Map<string, RegExp>();
+/** What a rule asks of each field: one pattern for all its values. With many sites each record asks for thousands. */
+type RuleTest = readonly (readonly [SiteField | "kind", RegExp])[];
+interface SiteTest {
+  readonly site: string;
+  readonly own: readonly RuleTest[];
+}
 
-const patternOf = (text: string): RegExp =>
-  new RegExp(`^${text.trim().split("*").map(escaped).join(".*")}$`, "isu");
+const compiled = new WeakMap<SiteRules, readonly SiteTest[]>();
+
+const testOf = ([site, own]: [string, readonly SiteRule[]]): SiteTest => ({
+  site,
+  own: own.map((rule) =>
+    Object.entries(rule).map(
+      ([field, values]) => [field as SiteField | "kind", patternOf(values)] as const,
+    ),
+  ),
+});
+
+const fits = (rule: RuleTest, facts: SiteFacts): boolean =>
+  rule.every(([field, pattern]) => facts.get(field)?.some((told) => pattern.test(told)) === true);
+
+function patternOf(values: readonly string[]): RegExp {
+  const texts = values.map((text) => text.trim().split("*").map(escaped).join(".*"));
+  return new RegExp(`^\\s*(?:${texts.join("|")})\\s*$`, "isu");
+}
 
 const escaped = (text: string): string => text.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`);
 
