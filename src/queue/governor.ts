@@ -353,8 +353,6 @@ function openMonth(hub: Hub, keys: Keys, ledger: SiteLedger | null) {
   let counts = new Map<string, number>();
   let weights: ReadonlyMap<string, number> = new Map();
   let known = "";
-  const grow = (name: string, requests: number, of = counts): void =>
-    void of.set(name, Math.max(of.get(name) ?? 0, requests));
   /** Summed by a part of their names. */
   const summed = (part: 0 | 1): Map<string, number> => {
     const sums = new Map<string, number>();
@@ -368,13 +366,23 @@ function openMonth(hub: Hub, keys: Keys, ledger: SiteLedger | null) {
     /** Tells what this process knows of the month (`2026-11`), and learns what the others know. @throws RedisTrouble */
     async refresh(name: string): Promise<void> {
       if (known !== name) counts = new Map();
-      const told = new Map(counts);
-      for (const [purpose, requests] of Object.entries(ledger?.spent(name) ?? {}))
-        grow(`${ledger?.site} ${purpose}`, requests, told);
-      const args = [MONTH_KEPT_S, ...[...told].flat()];
-      const reply = await hub.run(MERGE, [keys.month(name), keys.sites], args);
-      const [month, rows, now] = reply as [string[], string[], number];
-      for (const [count, requests] of pairsOf(month)) grow(count, Number(requests));
+      const own = Object.entries(ledger?.spent(name) ?? {});
+      let telling = own.map(([purpose, requests]): [string, number] => [
+        `${ledger?.site} ${purpose}`,
+        requests,
+      ]);
+      let [rows, now]: [string[], number] = [[], 0];
+      do {
+        const args = [MONTH_KEPT_S, ...telling.flat()];
+        const reply = await hub.run(MERGE, [keys.month(name), keys.sites], args);
+        let month: string[];
+        [month, rows, now] = reply as [string[], string[], number];
+        const heard = new Map(pairsOf(month).map(([count, told]) => [count, Number(told)]));
+        for (const [count, requests] of heard)
+          counts.set(count, Math.max(counts.get(count) ?? 0, requests));
+        // What Redis has forgotten of others, too.
+        telling = [...counts].filter(([count, requests]) => requests > (heard.get(count) ?? 0));
+      } while (telling.length > 0);
       weights = new Map(
         pairsOf(rows).flatMap(([site, row]) => {
           const [at = 0, weight = 1] = row.split(" ").map(Number);
