@@ -167,8 +167,9 @@ test("what becomes a site's late is read, though it changed before all that the 
   const first = await readAt(hub.url, "north");
   expect(first.ids).toEqual(["2"]);
   // A person has corrected the rules at the hub, and retries it: the same version as before.
-  const rules = hub.engine.sites?.rules as Record<"north", object[]> & SiteRules;
-  rules.north.push({ number: ["X-*"] });
+  const known = hub.engine.sites?.rules ?? {};
+  const rules: SiteRules = { ...known, north: [...(known["north"] ?? []), { number: ["X-*"] }] };
+  Object.assign(hub.engine.sites ?? {}, { rules });
   const { store } = hub.engine;
   store.transaction(() => store.deliveries.reopen(1));
   await hub.tell();

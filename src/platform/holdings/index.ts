@@ -29,6 +29,7 @@ import {
   whole,
 } from "./lists.ts";
 import type { z } from "zod";
+import type { Change } from "../../core/contract.ts";
 import { defined } from "../../core/defined.ts";
 import { namedDay } from "../../core/time.ts";
 import { Decimal } from "../../core/decimal.ts";
@@ -112,6 +113,33 @@ interface DatedPart<Document> {
   readonly expect: KindHoldings["expect"];
 }
 
+/** A record as it came. */
+interface Head {
+  readonly text: string;
+  readonly change: Change;
+}
+
+/** And as it is read, once: each site of a group reads what all of them have. */
+interface Read<Document> {
+  readonly change: Change;
+  /** Null: it is not in its contract. */
+  readonly document: Document | null;
+}
+
+/** It is dated after its last change: changes say nothing about days then, and only the whole list does. */
+const isOlderThanItself =
+  <Document>({ times }: DatedPart<Document>) =>
+  ({ document }: Read<Document>): boolean => {
+    const [at, changed] = document === null ? ["", ""] : times(document);
+    return Date.parse(at) > Date.parse(changed);
+  };
+
+const headOf = (text: string): Head => ({ text, change: changeOf(text) });
+
+const readAs =
+  <Document>(item: z.ZodType<Document>) =>
+  ({ text, change }: Head): Read<Document> => ({ change, document: recordIn(item, text) });
+
 function dated<Document>(
   reader: Reader,
   kind: HoldingKind,
@@ -123,38 +151,33 @@ function dated<Document>(
   const one = (id: string, signal: AbortSignal) =>
     recordAt(reader, pathOf(part.detail, id), signal);
 
-  async function tell(records: readonly string[], signal: AbortSignal, single: boolean) {
+  async function tell(records: readonly Read<Document>[], signal: AbortSignal, single: boolean) {
     const told: Holding[] = [];
     if (records.length === 0) return told;
     const factsOf = await part.facts(signal, single);
-    for (const record of records) {
-      const change = changeOf(record);
+    for (const { change, document } of records) {
       const { id, version } = change;
-      const document = recordIn(part.item, record);
       const facts = document === null ? {} : await factsOf(document);
       told.push({ kind, id, version, mark: null, change, facts });
     }
     return told;
   }
 
-  async function completed(records: readonly string[], signal: AbortSignal): Promise<string[]> {
-    const complete: string[] = [];
-    for (const record of records) {
-      const { id, fault } = changeOf(record);
-      const isComplete = fault !== undefined || part.members.every((name) => record.includes(name));
-      const read = isComplete ? record : await one(id, signal);
-      if (read !== null) complete.push(read);
+  const read = readAs(part.item);
+
+  async function completed(heads: readonly Head[], signal: AbortSignal): Promise<Read<Document>[]> {
+    const complete: Read<Document>[] = [];
+    for (const head of heads) {
+      const { id, fault } = head.change;
+      const isComplete =
+        fault !== undefined || part.members.every((name) => head.text.includes(name));
+      const text = isComplete ? head.text : await one(id, signal);
+      if (text !== null) complete.push(read(isComplete ? head : headOf(text)));
     }
     return complete;
   }
 
-  /** It is dated after its last change: changes say nothing about days then, and only the whole list does. */
-  function isOlderThanItself(record: string): boolean {
-    const document = recordIn(part.item, record);
-    const [at, changed] = document === null ? ["", ""] : part.times(document);
-    return Date.parse(at) > Date.parse(changed);
-  }
-
+  const isOlder = isOlderThanItself(part);
   /**
    * Changed since the day before the period (a document is changed when it is made, or later), and what is open whatever
    * its age. The counts of the statuses known to us must add up, or there is a status that is new to us, and all is
@@ -211,13 +234,12 @@ function dated<Document>(
         let total: number | null = null;
         for await (const page of each) {
           total = page.total ?? total;
-          const fresh = page.records.filter((record) => {
-            const { id } = changeOf(record);
+          const fresh = page.records.map(headOf).filter(({ change: { id } }) => {
             ids.add(id);
             return !seen.has(id) && seen.add(id);
           });
           const records = await completed(fresh, signal);
-          if (!isAll && records.some(isOlderThanItself)) {
+          if (!isAll && records.some(isOlder)) {
             isAll = true;
             walks.push(walk({}, EPOCH, signal));
           }
@@ -229,10 +251,10 @@ function dated<Document>(
       yield { holdings: [], position: null, total: seen.size + missing, serverTime: null };
     },
     async get(ids, signal) {
-      const found: string[] = [];
+      const found: Read<Document>[] = [];
       for (const id of ids) {
         const record = await one(id, signal);
-        if (record !== null) found.push(record);
+        if (record !== null) found.push(read(headOf(record)));
       }
       return tell(found, signal, true);
     },
@@ -242,7 +264,9 @@ function dated<Document>(
           async named(numbers: readonly string[], signal: AbortSignal) {
             const found: Holding[] = [];
             for await (const records of searched(numbers, numberOf, signal))
-              found.push(...(await tell(await completed(records, signal), signal, true)));
+              found.push(
+                ...(await tell(await completed(records.map(headOf), signal), signal, true)),
+              );
             return found;
           },
         }),
