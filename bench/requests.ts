@@ -1,7 +1,8 @@
 /**
  * What a month of the demo's business costs of the platform's requests, by what they are for, and for each document that was
  * delivered; and how long changes waited. The daemon and the sandbox run in this process by one clock that is moved from one
- * thing that is due to the next: the platform's papers come at the times that they have in the demo, and nothing sleeps.
+ * thing that is due to the next: the platform's papers come at the times that they have in the demo, and nothing sleeps. A day takes
+ * 20 s of the processor: 1,300 requests, and 2,900 times at which the daemon looks whether a clock was set.
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -86,12 +87,16 @@ export async function benchRequests(days: number): Promise<void> {
     );
     const stop = new AbortController();
     const running = composed.run(stop.signal);
-    let next = 0;
+    let [next, day] = [0, 0];
     try {
       for (;;) {
         await asked.quiet();
         const dueMs = Math.min(clock.dueMs(), papers[next]?.atMs ?? Infinity);
         if (dueMs > endMs) break;
+        for (; startMs + (day + 1) * DAY <= dueMs; day++)
+          say(
+            `  day ${day + 1} of ${days}: ${whole(process.cpuUsage().user / 1e6)} s of the processor`,
+          );
         clock.to(dueMs);
         await moved();
         for (let one = papers[next]; one !== undefined && one.atMs <= dueMs; one = papers[next]) {
