@@ -351,6 +351,8 @@ const MONTH_KEPT_S = 70 * 24 * 3_600;
 function openMonth(hub: Hub, keys: Keys, ledger: SiteLedger | null) {
   /** By `site purpose`. */
   let counts = new Map<string, number>();
+  /** The same as Redis last told them, and those of the sites that are there. */
+  let heard = new Map<string, number>();
   let weights: ReadonlyMap<string, number> = new Map();
   let known = "";
   /** Summed by a part of their names. */
@@ -365,30 +367,24 @@ function openMonth(hub: Hub, keys: Keys, ledger: SiteLedger | null) {
   return {
     /** Tells what this process knows of the month (`2026-11`), and learns what the others know. @throws RedisTrouble */
     async refresh(name: string): Promise<void> {
-      if (known !== name) counts = new Map();
+      if (known !== name) [counts, heard] = [new Map(), new Map()];
       const own = Object.entries(ledger?.spent(name) ?? {});
       let telling = own.map(([purpose, requests]): [string, number] => [
         `${ledger?.site} ${purpose}`,
         requests,
       ]);
-      let [rows, now]: [string[], number] = [[], 0];
       do {
-        const args = [MONTH_KEPT_S, ...telling.flat()];
+        const args = [MONTH_KEPT_S, sumOf(heard.values()), ...telling.flat()];
         const reply = await hub.run(MERGE, [keys.month(name), keys.sites], args);
-        let month: string[];
-        [month, rows, now] = reply as [string[], string[], number];
-        const heard = new Map(pairsOf(month).map(([count, told]) => [count, Number(told)]));
-        for (const [count, requests] of heard)
+        const [month, sites] = reply as [string[] | null, string[]];
+        weights = new Map(pairsOf(sites).map(([site, weight]) => [site, Number(weight)]));
+        if (month !== null)
+          heard = new Map(pairsOf(month).map(([count, told]) => [count, Number(told)]));
+        for (const [count, requests] of month === null ? [] : heard)
           counts.set(count, Math.max(counts.get(count) ?? 0, requests));
         // What Redis has forgotten of others, too.
         telling = [...counts].filter(([count, requests]) => requests > (heard.get(count) ?? 0));
       } while (telling.length > 0);
-      weights = new Map(
-        pairsOf(rows).flatMap(([site, row]) => {
-          const [at = 0, weight = 1] = row.split(" ").map(Number);
-          return now - at < SITE_ALIVE_MS ? [[site, weight] as const] : [];
-        }),
-      );
       known = name;
     },
     isKnown: (name: string): boolean => known === name,
@@ -401,14 +397,27 @@ function openMonth(hub: Hub, keys: Keys, ledger: SiteLedger | null) {
 }
 
 /** As `HGETALL` lists them. */
-export const pairsOf = (list: readonly string[]): [name: string, value: string][] =>
+const pairsOf = (list: readonly string[]): [name: string, value: string][] =>
   list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? ""]] : []));
 
-/** Every count that is told is at least what it was: whoever knows more is right. */
+/**
+ * Every count that is told is at least what it was: whoever knows more is right. Counts only grow: where their sum is what was told
+ * the last time, so are they, and of many sites' counts nothing is told again.
+ */
 const MERGE = `${PRELUDE}
-for at = 2, #ARGV, 2 do
+for at = 3, #ARGV, 2 do
   local before = tonumber(redis.call('HGET', KEYS[1], ARGV[at]) or '0')
   if tonumber(ARGV[at + 1]) > before then redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1]) end
 end
 redis.call('EXPIRE', KEYS[1], ARGV[1])
-return {redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2]), now}`;
+local sum = 0
+for _, requests in ipairs(redis.call('HVALS', KEYS[1])) do sum = sum + requests end
+local rows, sites = redis.call('HGETALL', KEYS[2]), {}
+for at = 1, #rows, 2 do
+  local seen, weight = string.match(rows[at + 1], '^(%d+) (%d+)')
+  if now - seen < ${SITE_ALIVE_MS} then
+    table.insert(sites, rows[at])
+    table.insert(sites, weight)
+  end
+end
+return {sum ~= tonumber(ARGV[2]) and redis.call('HGETALL', KEYS[1]), sites}`;

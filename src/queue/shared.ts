@@ -2,7 +2,7 @@
 import type { Budget, Governor, Purpose } from "../core/budget.ts";
 import type { Endpoint, Outgoing, Sink } from "../core/contract.ts";
 import type { Clock } from "../core/time.ts";
-import { type Errand, errands, openSharedGovernor, pairsOf, type SiteLedger } from "./governor.ts";
+import { type Errand, errands, openSharedGovernor, type SiteLedger } from "./governor.ts";
 import {
   type Hub,
   type Keys,
@@ -402,12 +402,8 @@ function openSite(options: Joined<SiteOptions> & Watching) {
     const former = isNew ? `${home}/` : "-";
     const reply = await hub.run(LOOK, [keys.sites, keys.workers], [...args, former]);
     isNew = false;
-    const [owner, workers, rows] = reply as [string, number, string[]];
-    const other = pairsOf(rows).find(
-      ([one, row]) => one !== name && (rules === "" || row.split(" ")[3] !== rules),
-    );
-    barred =
-      owner !== boot ? otherSite(name) : other === undefined ? null : otherRules(other[0], rules);
+    const [owner, workers, other] = reply as [string, number, string | null];
+    barred = owner !== boot ? otherSite(name) : other === null ? null : otherRules(other, rules);
     return barred ?? (workers === 0 ? NO_WORKER : null);
   });
   return {
@@ -448,22 +444,21 @@ const otherRules = (site: string, rules: string): Trouble => ({
   next: "Write the same rules under sites in the configuration of every site, and start their daemons again: nothing is read or sent until they agree.",
 });
 
-/** The rows of sites that are there: when they were last heard of, weight, process and rules. */
+/** Rows of sites: when they were last heard of, weight, process and rules. Told is one that is there under other rules, or where this one has none. */
 const LOOK = `${PRELUDE}
 local rows = redis.call('HGETALL', KEYS[1])
-local alive, owner = {}, ARGV[2]
+local other, owner = false, ARGV[2]
 for at = 1, #rows, 2 do
-  local seen, boot = string.match(rows[at + 1], '^(%d+) %d+ (%S+)')
-  if now - seen >= ${SITE_ALIVE_MS} then redis.call('HDEL', KEYS[1], rows[at]) else
-    if rows[at] == ARGV[1] and string.find(boot, ARGV[6], 1, true) ~= 1 then owner = boot end
-    table.insert(alive, rows[at])
-    table.insert(alive, rows[at + 1])
-  end
+  local seen, boot, rules = string.match(rows[at + 1], '^(%d+) %d+ (%S+) (%S+)')
+  if now - seen >= ${SITE_ALIVE_MS} then redis.call('HDEL', KEYS[1], rows[at])
+  elseif rows[at] ~= ARGV[1] then
+    if rules ~= ARGV[4] or rules == '${NO_RULES}' then other = other or rows[at] end
+  elseif string.find(boot, ARGV[6], 1, true) ~= 1 then owner = boot end
 end
 if owner == ARGV[2] then
   redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now) .. ' ' .. ARGV[3] .. ' ' .. ARGV[2] .. ' ' .. ARGV[4])
 end
-return {owner, redis.call('ZCOUNT', KEYS[2], now - ARGV[5], '+inf'), alive}`;
+return {owner, redis.call('ZCOUNT', KEYS[2], now - ARGV[5], '+inf'), other}`;
 
 const LEAVE = `
 local row = redis.call('HGET', KEYS[1], ARGV[1])
