@@ -9,6 +9,7 @@ import { type Composed, composeDaemon } from "../../src/app/compose.ts";
 import { loadConfiguration } from "../../src/app/configuration.ts";
 import { serveHub } from "../../src/office/server.ts";
 import { exported } from "../../src/demo/world.ts";
+import { Day } from "./day.ts";
 import { freePort } from "./port.ts";
 import type { Status } from "../../src/office/answers.ts";
 import type { TestRedis } from "./redis.ts";
@@ -30,7 +31,16 @@ export const GROUP_SITES = ["north", "south", "west"] as const;
 /** The part of a list that is the one's at `at` of `count`. */
 const part = <One>(list: readonly One[], at: number, count: number): One[] =>
   list.filter((_, index) => index % count === at);
-const ENDS = Array.from({ length: 100 }, (_, at) => String(at).padStart(2, "0"));
+const endsOf = (digits: number): string[] =>
+  Array.from({ length: 10 ** digits }, (_, at) => String(at).padStart(digits, "0"));
+/** How numbers end, by which they are told apart: each site has some. */
+const [FEW, MANY] = [endsOf(2), endsOf(3)];
+const endsFor = (sites: number): readonly string[] => (sites > FEW.length ? MANY : FEW);
+/** Whose what has this number is, of `count`. */
+const placeOf = (number: string, count: number): number => {
+  const ends = endsFor(count);
+  return ends.indexOf(number.slice(-(ends[0]?.length ?? 0))) % count;
+};
 
 /** Who makes invoices, and who has what the platform made. */
 const sharesOf = (sites: readonly string[]) =>
@@ -44,7 +54,7 @@ function rulesOf(locations: readonly string[], sites: readonly string[]): string
   const quoted = (list: readonly string[]): string =>
     `[${list.map((one) => JSON.stringify(one)).join(", ")}]`;
   const numbers = (begin: string, name: string, among: readonly string[]): string =>
-    `    - number: ${quoted(part(ENDS, among.indexOf(name), among.length).map((end) => begin + end))}\n`;
+    `    - number: ${quoted(part(endsFor(among.length), among.indexOf(name), among.length).map((end) => begin + end))}\n`;
   return `sites:\n  all:\n    - kind: [customer]\n${sites
     .map((name) => {
       const places = part(locations, takers.indexOf(name), takers.length);
@@ -78,26 +88,41 @@ export function groupOwner(
   const { takers } = sharesOf(sites);
   const { locationId, invoiceNumber, ticketNumber } = record as Readonly<Record<string, string>>;
   const number = invoiceNumber ?? ticketNumber;
-  const at =
-    number === undefined ? locations.indexOf(locationId ?? "") : ENDS.indexOf(number.slice(-2));
-  return takers[at % takers.length];
+  const count = takers.length;
+  return takers[
+    number === undefined ? locations.indexOf(locationId ?? "") % count : placeOf(number, count)
+  ];
 }
 
-/** The export of the invoices that one site has made, with the customers that they name, by the names of its files. */
-export function exportOf(at: number, count: number): ReadonlyMap<string, string> {
-  const rowsOf = (file: string): string[][] =>
-    parse(exported(file), { bom: true, relax_column_count: true });
-  const isOurs = (number = ""): boolean => ENDS.indexOf(number.slice(-2)) % count === at;
+const rowsOf = (file: string): string[][] =>
+  parse(exported(file), { bom: true, relax_column_count: true });
+
+/** The sites, of `count`, that have made invoices. */
+export const makersAmong = (count: number): number[] => {
+  const places = rowsOf("customer-invoices.csv").flatMap(([, number = ""]) =>
+    number.startsWith("INV-") ? [placeOf(number, count)] : [],
+  );
+  return [...new Set(places)].toSorted((one, other) => one - other);
+};
+
+/** The export of the invoices that these sites have made, with the customers that they name, by the names of its files. */
+export function exportOf(
+  sites: readonly number[],
+  count: number,
+  day = "",
+): ReadonlyMap<string, string> {
+  const isOurs = (number = ""): boolean => sites.includes(placeOf(number, count));
   const kept = (file: string, isKept: (row: string[]) => boolean): string =>
     stringify(rowsOf(file).filter((row, index) => index === 0 || isKept(row)));
   const heads = "customer-invoices.csv";
+  const called = (file: string): string => file.replace(".csv", `${day}.csv`);
   const parties = new Set(rowsOf(heads).flatMap((row) => (isOurs(row[1]) ? [row[6] ?? ""] : [])));
   return new Map([
-    ["customers.csv", kept("customers.csv", (row) => parties.has(row[1] ?? ""))],
+    [called("customers.csv"), kept("customers.csv", (row) => parties.has(row[1] ?? ""))],
     ...["customer-invoice-taxes.csv", "customer-invoice-lines.csv"].map(
-      (file) => [file, kept(file, (row) => isOurs(row[2]))] as const,
+      (file) => [called(file), kept(file, (row) => isOurs(row[2]))] as const,
     ),
-    [heads, kept(heads, (row) => isOurs(row[1]))],
+    [called(heads), kept(heads, (row) => isOurs(row[1]))],
   ]);
 }
 
@@ -148,6 +173,7 @@ export class Group {
   readonly #files: Readonly<Record<string, string>>;
   readonly #open = new Map<string, Composed>();
   readonly #programs: Running[] = [];
+  #day: Day | null = null;
   #served: { close(): Promise<void> } | null = null;
 
   private constructor(site: Site, files: Readonly<Record<string, string>>) {
@@ -219,6 +245,12 @@ export class Group {
   /** The program of a site, or of the hub, as people start it. */
   program(name: string): Running {
     return this.#start("run", name);
+  }
+
+  /** The processes of the group, whose clock moves. */
+  day(): Day {
+    const files = Object.entries(this.#files).filter(([, file]) => !file.includes("#"));
+    return (this.#day ??= new Day(new Map(files), this.#env));
   }
 
   /** A worker of all of them. */
@@ -293,6 +325,7 @@ export class Group {
   }
 
   async close(): Promise<void> {
+    await this.#day?.close();
     for (const program of this.#programs) program.kill("SIGKILL");
     await Promise.all(this.#programs.map(({ ended }) => ended));
     for (const name of Object.keys(this.#files)) await this.end(name);
