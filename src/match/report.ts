@@ -26,7 +26,8 @@ export interface MatchFilter {
 /** `wait`: a paper that is awaited is not here yet; `left`: nothing on it is fuel, or it is a draft or void. */
 type State = "match" | "differ" | "wait" | "left";
 
-export type MatchReport = ReturnType<Matching["reportOf"]>;
+type Returned<Run> = Run extends Generator<undefined, infer Report> ? Report : never;
+export type MatchReport = Returned<ReturnType<Matching["run"]>>;
 
 /** More than this share of a comparison's results are differences: both sides mean other things there. */
 const OTHER_MEANING = 0.5;
@@ -76,11 +77,7 @@ export class Matching {
   }
 
   /** `each` is told of every case. Yields between steps: what runs it decides how long it takes. */
-  *run(
-    settings: MatchSettings,
-    filter: MatchFilter,
-    each: (one: Case) => void = () => {},
-  ): Generator<undefined, MatchReport> {
+  *run(settings: MatchSettings, filter: MatchFilter, each: (one: Case) => void = () => {}) {
     const run = new Run(this.#names, this.reference, settings);
     const invoices = { all: 0, match: 0, differ: 0, wait: 0, left: 0 };
     /** Of invoices that something was found of: they count when it is known what is told. */
@@ -102,17 +99,7 @@ export class Matching {
         else invoices[state]++;
       }
     }
-    return this.reportOf(run, filter, invoices, states);
-  }
-
-  /** `invoices`: how many stand how, without those that something was found of; `states`: of those. */
-  reportOf(
-    run: Run,
-    filter: MatchFilter,
-    invoices: Record<"all" | State, number>,
-    states: ReadonlyMap<string, State>,
-  ) {
-    const { from, to, accepted } = run.settings;
+    const { from, to, accepted } = settings;
     const meaningless = (["sale", "purchase"] as const).flatMap((direction) =>
       [...run.counts[direction]].flatMap(([name, { compared, differing }]) =>
         compared >= TELLING && differing > compared * OTHER_MEANING ? `${name} ${direction}` : [],

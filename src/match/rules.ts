@@ -6,6 +6,7 @@
 import { Decimal } from "../core/decimal.ts";
 import { connected } from "../core/groups.ts";
 import { remembered } from "../core/remembered.ts";
+import { byText } from "../core/text.ts";
 import { dayAt, namedDay, workingDays } from "../core/time.ts";
 import { gallonsIn } from "../platform/contract/order.ts";
 import {
@@ -50,7 +51,9 @@ const { zero } = Decimal;
 const ONE = Decimal.of("1");
 const PRICE_STEP = Decimal.of("0.0001");
 const RATE_STEP = Decimal.of("0.000001");
-const isUnder = (off: Decimal, step: Decimal): boolean => off.abs().compare(step) < 0;
+/** Less than a step apart. Most are equal: nothing is made for those. */
+const isNear = (one: Decimal, other: Decimal, step: Decimal): boolean =>
+  one.equals(other) || one.minus(other).abs().compare(step) < 0;
 const isUpTo = (one: Decimal, most: Decimal): boolean => one.compare(most) <= 0;
 
 /** Two figures, and what their difference comes to; `worth`: of one of what they count. */
@@ -68,8 +71,11 @@ const gallonsBetween = (billed: Decimal, expected: Decimal, rate: Decimal | null
 // What rules look at.
 
 const headOf = ({ direction, party, day }: Invoice) => ({ direction, party, day });
-const papersOf = (lines: readonly JoinedLine[], ...more: (readonly AnyPaper[])[]) =>
-  [lines.map(({ invoice }) => invoice), ...more].flat();
+const papersOf = (
+  lines: readonly JoinedLine[],
+  tickets: readonly Ticket[],
+  orders: readonly Order[] = [],
+): AnyPaper[] => [...lines.map(({ invoice }) => invoice), ...tickets, ...orders];
 const rateOf = (lines: readonly JoinedLine[]): Decimal | null =>
   lines.find(({ line }) => line.rate !== null)?.line.rate ?? null;
 const gallonsOf = (lines: readonly JoinedLine[]): Decimal | null =>
@@ -153,7 +159,8 @@ const priceOf = ({ ordered }: Pick<Group, "ordered">, direction: Direction): Dec
 
 /** The lines that are billed twice: without them the rest is what was delivered, or it is line for line the same. */
 function billedTwice({ lines, group }: Load, { run, explained }: Situation): Verdict {
-  const rest = lines.toSorted(newestFirst);
+  // Of two, the one that came later is the double.
+  const rest = lines.toReversed().toSorted((one, other) => byText(ageOf(other), ageOf(one)));
   const [least] = group.figures;
   const isAll = (billed: Decimal | null): boolean =>
     group.figures.some((one) => billed?.isWithin(run.tolerance(one).plus(ONE), one));
@@ -184,13 +191,9 @@ function billedTwice({ lines, group }: Load, { run, explained }: Situation): Ver
   });
 }
 
-/** Of two, the one that came later is the double. */
-function newestFirst(one: JoinedLine, other: JoinedLine): number {
-  const [first = "", second = ""] = [one, other].map(({ invoice, at }) =>
-    [invoice.day, invoice.number, String(at).padStart(4)].join("\n"),
-  );
-  return first < second ? 1 : -1;
-}
+/** Sorts by when it came. */
+const ageOf = ({ invoice, at }: JoinedLine): string =>
+  [invoice.day, invoice.number, String(at).padStart(4)].join("\n");
 
 /** Another line bills the same: on another invoice, or in every figure. */
 const isTwin = (one: JoinedLine, among: readonly JoinedLine[], hasTicket: boolean): boolean =>
@@ -213,7 +216,7 @@ function wrongProduct({ group, lines, first, billed, rate }: Load, situation: Si
       one.direction === direction &&
       one.load === load &&
       one.lines.length === 0 &&
-      one.figures.some((there) => there.isWithin(run.tolerance(there), billed)),
+      one.figures.some((there) => run.isAlike(billed, there)),
   );
   if (other === undefined) return NONE;
   for (const one of [...lines, other]) explained.add(one);
@@ -243,8 +246,7 @@ function quantity(load: Load, situation: Situation): Verdict {
   const other = basis === "net" ? "gross" : "net";
   const [expected, there] = [group[basis], group[other]];
   if (expected === null) return null;
-  const allowed = run.tolerance(expected);
-  if (billed.isWithin(allowed, expected)) return NONE;
+  if (run.isAlike(billed, expected)) return NONE;
   // Billed figures are whole gallons, each rounded, or a little off.
   const rounding = larger(expected.abs().times(HALF_PERMILLE), Decimal.of(String(lines.length)));
   const isOther = there?.isWithin(rounding, billed) === true;
@@ -258,7 +260,7 @@ function quantity(load: Load, situation: Situation): Verdict {
   const isWhole =
     isOther ||
     group.tickets.every(({ supplier }) => group.direction === "sale" || supplier === party) ||
-    group.figures.some((one) => ordered?.isWithin(allowed.times(Decimal.of("4")), one));
+    group.figures.some((one) => ordered?.isWithin(run.tolerance(expected).times(FOUR), one));
   const isCertain = lines.every(isSure) && isSigned && wanted === basis && isWhole && !isPart;
   const compared = `billed gallons and the ticket's, ${basis}`;
   const values = { compared, ...gallonsBetween(billed, expected, rate) };
@@ -284,6 +286,7 @@ function hasMoreLoads({ lines, group }: Load): boolean {
 }
 
 const HALF_PERMILLE = Decimal.of("0.0005");
+const FOUR = Decimal.of("4");
 const UNITS = { liters: gallonsIn("liter"), barrels: gallonsIn("bbl") };
 const digitsOf = (value: Decimal): string =>
   Array.from(value.abs().round(0).plain()).toSorted().join("");
@@ -346,7 +349,7 @@ function priced(
   situation: Situation,
   { billed, expected, ...more }: Difference & { billed: Decimal; expected: Decimal },
 ): Verdict {
-  if (isUnder(billed.minus(expected), PRICE_STEP)) return NONE;
+  if (isNear(billed, expected, PRICE_STEP)) return NONE;
   situation.priced.add(one);
   return { ...between(billed, expected, line.gallons), ...more };
 }
@@ -366,7 +369,7 @@ const listed =
     if (lists === null) return null;
     const { now } = lists;
     const isPosted = ({ price, spread }: PostedPrice): boolean =>
-      [price, price.plus(spread)].some((it) => isUnder(rack.minus(it), PRICE_STEP));
+      isNear(rack, price, PRICE_STEP) || isNear(rack, price.plus(spread), PRICE_STEP);
     if (lists.prices.some(isPosted)) return NONE;
     const before = lists.earlier.findLast(isPosted);
     if (isOld !== (before !== undefined)) return NONE;
@@ -390,15 +393,15 @@ function wrongTerminal(billed: Billed, { run, priced }: Situation): Verdict {
   if (named === null || right === undefined) return null;
   if (loaded.includes(named)) return NONE;
   const cause = `${named.name} is billed; it was loaded at ${right.name}.`;
-  const values = { billed: named.name ?? null, expected: right.name ?? null, cause };
+  const [billedAt = null, expected = null] = [named.name, right.name];
+  const found = { isCertain: isSure(one), billed: billedAt, expected, cause };
   const [wrongly, rightly] = [named, right].map((it) =>
     listsOf(one, group, run, [it.terminalCode ?? ""]),
   );
-  if (!wrongly || !rightly || priceOf(group, direction) !== null)
-    return { isCertain: isSure(one), ...values };
+  if (!wrongly || !rightly || priceOf(group, direction) !== null) return found;
   priced.add(one);
   const { over } = between(wrongly.now.price, rightly.now.price, line.gallons);
-  return { isCertain: isSure(one), ...values, over };
+  return { ...found, over };
 }
 
 function orderPrice(billed: Billed, situation: Situation): Verdict {
@@ -488,12 +491,8 @@ function laneRates(
 function freightOf(rate: FreightRate): Decimal {
   const run = rate.ratePerMile?.times(rate.miles ?? zero) ?? zero;
   const base = larger((rate.flatFee ?? zero).plus(run).round(2), rate.minCharge ?? zero);
-  return base.plus(
-    base
-      .times(rate.fuelSurchargePercent ?? zero)
-      .times(CENT)
-      .round(2),
-  );
+  const surcharge = base.times(rate.fuelSurchargePercent ?? zero).times(CENT);
+  return base.plus(surcharge.round(2));
 }
 
 const nameOfTax = ({ taxType, authority, productRef }: TaxLine): string =>
@@ -551,7 +550,7 @@ function taxes(
       tell("tax-amount", at, { isCertain: true, ...between(amount, expected), cause });
     }
     const usual = run.reference.taxRate(invoice, line);
-    if (usual === null || isUnder(rate.minus(usual.rate), RATE_STEP)) continue;
+    if (usual === null || isNear(rate, usual.rate, RATE_STEP)) continue;
     const base = gallons ?? (rate.sign === 0 ? zero : amount.over(rate, 6));
     const who = usual.isStated ? "crossref/tax-rates.csv says" : "usual here is";
     const cause = `${tax} is billed at ${rate.plain()}; ${who} ${usual.rate.plain()}.`;
@@ -561,7 +560,7 @@ function taxes(
   // A state may tax gross gallons where net is billed, or the other way.
   const isTaxed = (["gallons", "grossGallons", "netGallons"] as const).some((name) => {
     const base = sumOf(fuel, (line) => line[name]);
-    return base !== null && billed?.isWithin(run.tolerance(base), base);
+    return base !== null && billed !== null && run.isAlike(billed, base);
   });
   if (billed !== null && sold !== null && !isTaxed) {
     const cause = `${tax} is on ${billed.plain()} gallons, ${sold.plain()} are billed.`;
@@ -679,7 +678,7 @@ function partDelivered(
   const expected = sumOf(ordered, ({ gallons }) => gallons);
   const billed = figures[0] ?? figures[1] ?? null;
   if (expected === null || billed === null) return null;
-  if (figures.some((one) => one?.isWithin(run.tolerance(expected), expected))) return NONE;
+  if (figures.some((one) => one !== null && run.isAlike(one, expected))) return NONE;
   const values = gallonsBetween(billed, expected, priceOf({ ordered }, "sale"));
   const cause = `${expected.plain()} gallons of ${product} were ordered, ${billed.plain()} delivered.`;
   const isLess = values.gallons.sign < 0;

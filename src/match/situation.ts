@@ -97,6 +97,7 @@ export class Run {
   readonly names: Names;
   readonly reference: Reference;
   readonly settings: MatchSettings;
+  readonly #share: Decimal;
   /** `rule`: its name and the direction. */
   readonly found: { readonly rule: string; readonly finding: Finding }[] = [];
   /** How often each rule compared, and found differences. */
@@ -110,6 +111,7 @@ export class Run {
     this.names = names;
     this.reference = reference;
     this.settings = settings;
+    this.#share = settings.tolerancePercent.times(CENT);
   }
 
   /** What a rule has found of a subject, which may be nothing. */
@@ -165,8 +167,12 @@ export class Run {
   }
 
   tolerance(gallons: Decimal): Decimal {
-    const { tolerancePercent, toleranceGallons } = this.settings;
-    return larger(gallons.abs().times(tolerancePercent).times(CENT), toleranceGallons);
+    return larger(gallons.abs().times(this.#share), this.settings.toleranceGallons);
+  }
+
+  /** Do these gallons differ from what is expected by no more than is tolerated? */
+  isAlike(gallons: Decimal, expected: Decimal): boolean {
+    return gallons.equals(expected) || gallons.isWithin(this.tolerance(expected), expected);
   }
 
   /** Is it long enough ago that a paper which is not here will not come by itself? */
