@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import {
   chmodSync,
   copyFileSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -13,7 +14,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
 import { ConfigurationError } from "../core/errors.ts";
 import { push } from "../core/groups.ts";
@@ -96,16 +97,18 @@ export function openTables(folder: string) {
       return createHash("sha256").update(states.join("")).digest("hex").slice(0, 16);
     },
     /**
-     * Adds a row to the file, in its separator and line ends; the key is the first column. Returns the key.
+     * Adds a row to the file, in its separator and line ends; the key is the first column. A table that is not there is made with these
+     * columns; none: nothing reads it. Returns the key.
      * @throws ConfigurationError when the table has it, lacks a column of it, or cannot be used or written
      */
-    add(name: string, cells: Readonly<Record<string, string>>) {
-      const report = tableOf(name)?.report;
-      if (report === undefined)
+    add(name: string, cells: Readonly<Record<string, string>>, columns: readonly string[]) {
+      const isKnown = tableOf(name) !== null || (TABLE.test(name) && columns.length > 0);
+      if (!isKnown)
         throw new ConfigurationError(
-          `There is no table ${name}.csv.`,
-          "Make it with its header row.",
+          `There is no table ${name}.csv, and no flow reads one.`,
+          "The page Cross-references names the tables.",
         );
+      const report = tableOf(name)?.report ?? made(name, join(folder, `${name}.csv`), columns);
       const key = addRow(report, rowsOf(name), cells);
       known.delete(name);
       return key;
@@ -126,6 +129,15 @@ function listed(folder: string): string[] {
       error,
     );
   }
+}
+
+/** A table without rows. @throws ConfigurationError */
+function made(name: string, file: string, columns: readonly string[]): TableReport {
+  written(file, () => {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o750 });
+    writeFileSync(file, `${columns.join(",")}\n`, { flag: "wx", mode: 0o640 });
+  });
+  return { name, file, columns, rows: 0, separator: ",", faults: [] };
 }
 
 function readTable(name: string, file: string, state: string): Table {
@@ -315,15 +327,25 @@ function rowFault(
 /** Whole or not at all: the daemon may read it at any time. @throws ConfigurationError */
 function extend(file: string, extended: (text: string) => string): void {
   const unfinished = `${file}.${process.pid}.tmp`;
+  written(file, () => {
+    try {
+      const text = extended(readFileSync(file, "utf8"));
+      // Mode and owner of the file stay as they were.
+      copyFileSync(file, unfinished);
+      chmodSync(unfinished, statSync(file).mode & 0o777);
+      writeFileSync(unfinished, text);
+      renameSync(unfinished, file);
+    } finally {
+      rmSync(unfinished, { force: true });
+    }
+  });
+}
+
+/** @throws ConfigurationError */
+function written(file: string, write: () => void): void {
   try {
-    const text = extended(readFileSync(file, "utf8"));
-    // Mode and owner of the file stay as they were.
-    copyFileSync(file, unfinished);
-    chmodSync(unfinished, statSync(file).mode & 0o777);
-    writeFileSync(unfinished, text);
-    renameSync(unfinished, file);
+    write();
   } catch (error) {
-    rmSync(unfinished, { force: true });
     throw new ConfigurationError(
       `The table ${file} cannot be written (${causeOf(error)}).`,
       "Let the service's user write in the folder of the tables, or add the row by hand.",

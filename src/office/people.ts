@@ -128,7 +128,13 @@ export function shownTables(engine: Engine, tables: Tables) {
   const there = tables.check();
   const awaited = new Set(missing.map(({ table }) => table));
   for (const { name } of there) awaited.delete(name);
-  const absent = [...awaited].map((name) => absentTable(engine, name));
+  // Documents wait for rows of it, and there is no file.
+  const absent = [...awaited].map((name) => ({
+    name,
+    file: `${name}.csv is not there yet: it is made with its first row`,
+    columns: columnsRead(engine, name),
+    faults: [],
+  }));
   return [...there, ...absent].map(({ name, file, columns, faults }) => {
     const all = faults.length > 0 ? [] : tables.rows(name);
     return {
@@ -149,12 +155,10 @@ export function shownTables(engine: Engine, tables: Tables) {
   });
 }
 
-/** Documents wait for rows of it, and there is no file. */
-function absentTable({ flows }: Engine, name: string) {
-  const columns = [...new Set(flows.flatMap(({ mapping }) => mapping.tables?.[name] ?? []))];
-  const message = `there is no such file. Make it with the header row ${columns.join(",")}`;
-  return { name, file: `${name}.csv`, columns, faults: [{ line: 1, message }] };
-}
+/** What the flows read of a table, the key first. */
+const columnsRead = ({ flows }: Engine, table: string): string[] => [
+  ...new Set(flows.flatMap(({ mapping }) => mapping.tables?.[table] ?? [])),
+];
 
 /** A flow that was paused all the time has asked for nothing: the page says since when is counted, not that none ever will. */
 function unusedOf({ store, flows }: Engine, table: string, rows: ReturnType<Tables["rows"]>) {
@@ -187,7 +191,7 @@ export function addRow(
   person: Person,
 ): { table: string; key: string } {
   try {
-    const key = tables.add(table, cells);
+    const key = tables.add(table, cells, columnsRead(engine, table));
     const told = Object.entries(cells).map(([column, cell]) => `${column}: ${cell}`);
     const entry = { event: "row added", detail: `${table}: ${told.join(", ")}`, person };
     engine.store.transaction(() => engine.store.journal.audit(engine.clock.now().wallMs, entry));

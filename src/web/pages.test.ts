@@ -579,14 +579,27 @@ test("rows that are missing are a file with what is known of each", async () => 
   ]);
 });
 
-test("rows of a table that is not there are told as missing, with the header row to make it with", async () => {
+test("rows of a table that is not there are told as missing, and the first one that is added makes it", async () => {
   const { as, office, file } = await site();
   const before = asCsv(missingTable(await office.tables()));
   rmSync(file);
   expect(asCsv(missingTable(await office.tables()))).toBe(before);
   const { body } = await (await as("viewer")).get("/cross-references");
   expect(body).toContain("1 row is missing");
-  expect(body).toContain("there is no such file. Make it with the header row code,product");
+  expect(body).toContain("products.csv is not there yet: it is made with its first row");
+  const accountant = await as("accountant");
+  const row = { "cell.code": "ULSD-DYED", "cell.product": "ULSD", note: "Kim said so" };
+  const [group] = await office.quarantine();
+  const added = await accountant.post("/cross-references/products", {
+    ...row,
+    group: group?.id ?? "",
+  });
+  expect([added.status, readFileSync(file, "utf8")]).toEqual([
+    303,
+    "code,product\nULSD-DYED,ULSD\n",
+  ]);
+  // One that no flow reads is not made.
+  expect((await accountant.post("/cross-references/strangers", row)).status).toBe(422);
 });
 
 test("a message about documents names number, party and amount, and links to the card", async () => {
