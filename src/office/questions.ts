@@ -96,8 +96,13 @@ const act = <const Args extends Items, Answer>(
   answer: Question<Args, Answer>["answer"],
 ): Question<Args, Answer> => ({ ...ask(args, answer), acts: true });
 
-/** How long a command that searches takes in what is not searched yet. */
+/** How long a command takes in what is not searched, and has no sum, yet. */
 const CATCH_UP_MS = 20;
+
+function takeIn({ engine, flows, daemon }: OfficeParts): void {
+  if (daemon === null) catchUp(engine, flows, CATCH_UP_MS);
+  else catchUpWithFew(engine, flows);
+}
 
 export const questions = {
   status: ask([], status),
@@ -151,10 +156,9 @@ export const questions = {
   drift: ask([], driftsOf),
 
   /** Documents, the newest first, a page at a time. Beside a daemon they are taken into the search all the time (app/services.ts). */
-  documents: ask([Searching], ({ engine, flows, daemon }, asked) => {
-    if (daemon === null) catchUp(engine, flows, CATCH_UP_MS);
-    else catchUpWithFew(engine, flows);
-    return documentsOf(engine, flows, asked);
+  documents: ask([Searching], (parts, asked) => {
+    takeIn(parts);
+    return documentsOf(parts.engine, parts.flows, asked);
   }),
   /** The life of one, by its id. @throws OfficeError when there is none */
   document: ask([text], ({ engine, flows }, id) => lifeOf(engine, flows, id)),
@@ -176,7 +180,10 @@ export const questions = {
   /** The newest looks of each flow at its source, the newest first. */
   runs: ask([], ({ engine }) => looksOf(engine)),
 
-  quarantine: ask([], ({ engine }) => groupsOf(engine).map(({ shown }) => shown)),
+  quarantine: ask([], (parts) => {
+    takeIn(parts);
+    return groupsOf(parts.engine).map(({ shown }) => shown);
+  }),
   /** One group with its deliveries: so many at most (all), after so many. @throws OfficeError when there is no such group */
   quarantineShow: ask(
     [text, z.int().min(1).nullish(), z.int().min(0).optional()],
@@ -321,7 +328,10 @@ export const questions = {
   release: act([text, text, text.optional()], clearedStop),
 
   /** The cross-reference tables, with the rows that documents wait for. */
-  tables: ask([], ({ engine, tables }) => shownTables(engine, needed(tables, NO_TABLES))),
+  tables: ask([], (parts) => {
+    takeIn(parts);
+    return shownTables(parts.engine, needed(parts.tables, NO_TABLES));
+  }),
   /** Adds a row to a cross-reference table. It counts at once. @throws OfficeError, ConfigurationError */
   addRow: act([AddingRow, Person], ({ engine, tables }, adding, person) =>
     addRow(engine, needed(tables, NO_TABLES), adding, person),

@@ -567,7 +567,6 @@ test("the month's end is one page: every point with its number and the way there
 
 test("rows that are missing are a file with what is known of each", async () => {
   const { office } = await site();
-  await office.documents({ text: null, before: null });
   const [group] = await office.quarantine();
   expect(
     asCsv(missingTable(await office.tables()))
