@@ -112,13 +112,17 @@ export function exportOf(
   day = "",
 ): ReadonlyMap<string, string> {
   const isOurs = (number = ""): boolean => sites.includes(placeOf(number, count));
-  const kept = (file: string, isKept: (row: string[]) => boolean): string =>
-    stringify(rowsOf(file).filter((row, index) => index === 0 || isKept(row)));
+  const kept = (file: string, isKept: (row: string[]) => boolean, as = (row: string[]) => row) => {
+    const [head = [], ...rows] = rowsOf(file);
+    return stringify([head, ...rows.filter(isKept).map(as)]);
+  };
+  // Firms of one name at several sites are a person's question.
+  const apart = (row: string[]): string[] => row.with(2, `${row[2]} ${row[1]}`);
   const heads = "customer-invoices.csv";
   const called = (file: string): string => file.replace(".csv", `${day}.csv`);
   const parties = new Set(rowsOf(heads).flatMap((row) => (isOurs(row[1]) ? [row[6] ?? ""] : [])));
   return new Map([
-    [called("customers.csv"), kept("customers.csv", (row) => parties.has(row[1] ?? ""))],
+    [called("customers.csv"), kept("customers.csv", (row) => parties.has(row[1] ?? ""), apart)],
     ...["customer-invoice-taxes.csv", "customer-invoice-lines.csv"].map(
       (file) => [called(file), kept(file, (row) => isOurs(row[2]))] as const,
     ),
