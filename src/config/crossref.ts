@@ -98,17 +98,17 @@ export function openTables(folder: string) {
     },
     /**
      * Adds a row to the file, in its separator and line ends; the key is the first column. A table that is not there is made with these
-     * columns; none: nothing reads it. Returns the key.
-     * @throws ConfigurationError when the table has it, lacks a column of it, or cannot be used or written
+     * columns. Returns the key.
+     * @throws ConfigurationError when the table has it, lacks a column of it, cannot be used or written, or is not there and has no columns
      */
     add(name: string, cells: Readonly<Record<string, string>>, columns: readonly string[]) {
-      const isKnown = tableOf(name) !== null || (TABLE.test(name) && columns.length > 0);
-      if (!isKnown)
+      const there = tableOf(name)?.report;
+      if (there === undefined && (!TABLE.test(name) || columns.length === 0))
         throw new ConfigurationError(
           `There is no table ${name}.csv, and no flow reads one.`,
           "The page Cross-references names the tables.",
         );
-      const report = tableOf(name)?.report ?? made(name, join(folder, `${name}.csv`), columns);
+      const report = there ?? made(name, join(folder, `${name}.csv`), columns);
       const key = addRow(report, rowsOf(name), cells);
       known.delete(name);
       return key;

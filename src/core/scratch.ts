@@ -1,3 +1,5 @@
+import { push } from "./groups.ts";
+
 /**
  * What is needed only while something is read, and may be more than memory should hold. Two parts: records in the order
  * in which they came, one per key; and lists of texts by key.
@@ -60,7 +62,8 @@ export function memoryScratch(): Scratch {
     count: () => records.size,
     add(list, key, text) {
       const keys = lists.get(list) ?? new Map<string, string[]>();
-      lists.set(list, keys.set(key, [...(keys.get(key) ?? []), text]));
+      push(keys, key, text);
+      lists.set(list, keys);
     },
     take(list, key) {
       const texts = lists.get(list)?.get(key) ?? [];
