@@ -27,11 +27,18 @@ const platform = usePlatform();
 const { control } = platform;
 const office = useOffice(platform);
 
+/** As the matcher keeps it. */
+async function matched(): Promise<void> {
+  const { store, clock } = office.bench;
+  const days = { from: "2026-01-01", to: "2026-01-31" };
+  store.sweeps.matched({ part: null, period: days, askedBy: "daemon" }, "{}", clock.now().wallMs);
+}
+
 /** Without feeds of orders, unless the test adds one. */
 function nights(
   engine: Engine = office.bench.engine,
   audit: Audit = office.audit,
-  match = async (): Promise<void> => {},
+  match = matched,
 ) {
   const { clock } = office.bench;
   const auditor = new Auditor(engine, audit);

@@ -314,16 +314,26 @@ function reconciliationRuns(database: Database.Database) {
     ),
     /** The last run of this scope that ended well. */
     last: lastWhere<[scope: string]>("scope = ? and state = 'done'"),
-    /** The last run that this one asked for, however it ended. */
-    lastBy: lastWhere<[askedBy: string]>("asked_by = ?"),
+    /** The last comparison of both sides that this one asked for, however it ended. */
+    lastBy: lastWhere<[askedBy: string]>("asked_by = ? and scope <> 'match'"),
     lastEnded: lastWhere<[]>("state <> 'reading' and scope <> 'match'"),
     /** Of every flow. */
     lastDone: lastWhere<[]>(`${whole} and scope <> 'match'`),
     /** The last one of every flow that had all of these company days. */
     lastOf: lastWhere<[Days]>(`${whole} and scope <> 'match' and ${ofDays}`),
     /** Papers were matched (src/engine/match.ts), which reads the store alone; it ends as it begins. */
-    matched: ({ period, ...about }: MatchAbout, counts: string, atMs: number): number =>
-      addMatched({ ...about, ...period, counts, at: atMs }),
+    matched: ({ period, ...about }: MatchAbout, counts: string, at: number): number =>
+      addMatched({ ...about, ...period, state: "done", counts, detail: null, at }),
+    /** Papers could not be matched. @param why JSON */
+    notMatched: ({ period, ...about }: MatchAbout, why: string, at: number): number =>
+      addMatched({ ...about, ...period, state: "failed", counts: null, detail: why, at }),
+    /** The last time that they could not, unless all papers or that part of them were matched since. */
+    matchFailed: lastWhere<[]>(
+      `scope = 'match' and state = 'failed' and not exists (
+         select 1 from reconciliation_run later
+         where later.scope = 'match' and later.state = 'done' and later.run > reconciliation_run.run
+           and (later.flow is null or later.flow = reconciliation_run.flow))`,
+    ),
     /** When all papers were last matched, and those of all of these company days. */
     lastMatched: lastWhere<[]>(`${whole} and scope = 'match'`),
     lastMatchedOf: lastWhere<[Days]>(`${whole} and scope = 'match' and ${ofDays}`),
