@@ -10,6 +10,8 @@ import { askOf } from "../src/app/ask.ts";
 import { concernsOf } from "../src/office/concerns.ts";
 import type { Office } from "../src/office/questions.ts";
 import type { MatchReport } from "../src/match/report.ts";
+import { monthEndView } from "../src/views/status.ts";
+import { asText } from "../src/views/text.ts";
 import { type Sandbox, startSandbox } from "../src/sandbox/server.ts";
 import type { Fault } from "../src/sandbox/scenes/month.ts";
 import { askCommand, commandHere } from "./support/here.ts";
@@ -315,6 +317,39 @@ test("without room on the disk nothing is compared: a person is told what to do,
   await office(file, async (it) => {
     expect((await it.match(all)).findings.length).toBeGreaterThan(0);
     expect((await it.status()).matching.trouble).toBeNull();
+  });
+}, 120_000);
+
+test("why papers could not be compared is told after a restart as well, in the status, on the page and at the month's end, until all of them are", async () => {
+  const file = await site();
+  const table = join(dirname(file), "crossref", "products.csv");
+  const rows = readFileSync(table, "utf8");
+  const all = { from: null, to: null, party: null, direction: null, by: "daemon" };
+  await office(file, async (it) => {
+    await it.match(all);
+    writeFileSync(table, rows + rows);
+    await expect(it.match(all)).rejects.toThrow("products.csv cannot be used");
+  });
+  writeFileSync(table, rows);
+  await office(file, async (it) => {
+    const why = expect.stringContaining("products.csv cannot be used") as string;
+    const status = await it.status();
+    expect(status.matching).toMatchObject({ trouble: { message: why } });
+    const { next = "" } = status.matching.trouble ?? {};
+    expect(next).not.toBe("");
+    expect(concernsOf(status)).toContainEqual(expect.objectContaining({ detail: why, next }));
+    const { as } = await testConsole(it);
+    const { body } = await (await as("viewer")).get("/match");
+    expect(body).toContain("They could not be compared");
+    expect(body).toContain(next);
+    const month = async (): Promise<string> => asText(monthEndView(await it.monthEnd("2020-01")));
+    expect(await month()).toMatch(/prices match +open .*not compared \d{4}-/);
+    // One party's papers are not all of them.
+    await it.match({ ...all, party: "nobody" });
+    expect((await it.status()).matching.trouble).not.toBeNull();
+    await it.match(all);
+    expect((await it.status()).matching.trouble).toBeNull();
+    expect(await month()).not.toContain("not compared");
   });
 }, 120_000);
 

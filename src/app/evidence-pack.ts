@@ -36,7 +36,10 @@ export function packOf(
 }
 
 /** What papers of the period were found to differ in, those that people have settled among them. */
-function findingsOf({ period }: Report, { last, findings }: Matching): Record<string, string> {
+function findingsOf(
+  { period }: Report,
+  { last, trouble, findings }: Matching,
+): Record<string, string> {
   const own = findings.filter(
     ({ day }) => period === null || (day >= period.from && day <= period.to),
   );
@@ -49,6 +52,7 @@ function findingsOf({ period }: Report, { last, findings }: Matching): Record<st
     "match.csv": findingsCsv(own),
     "match.txt": [
       head,
+      ...(trouble === null ? [] : [`${trouble.at}: not compared: ${trouble.message}\n`]),
       ...(last?.report.notCompared ?? []).map((one) => `Not compared: ${one}\n`),
       ...settled,
     ].join(""),

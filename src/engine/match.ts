@@ -59,9 +59,8 @@ interface Person {
   readonly note: string;
 }
 
-/** Why the last run of this process ended without an answer, ISO 8601 UTC, and what to do. */
-interface MatchTrouble {
-  readonly at: string;
+/** Why a run ended without an answer, and what to do. */
+interface Unanswered {
   readonly message: string;
   readonly next: string;
 }
@@ -87,7 +86,6 @@ export class Matcher {
   readonly #tables: Rows;
   readonly #scratch: () => Scratch;
   #running: Promise<unknown> = Promise.resolve();
-  #trouble: MatchTrouble | null = null;
 
   /** `scratch`: room on disk for the papers of one run, which closes it. */
   constructor(engine: Engine, options: MatchOptions, tables: Rows, scratch: () => Scratch) {
@@ -101,57 +99,47 @@ export class Matcher {
     return this.#options.alertAbove;
   }
 
-  get trouble(): MatchTrouble | null {
-    return this.#trouble;
-  }
-
   /**
-   * One at a time; other work goes on between its steps. @throws ConfigurationError for a table that cannot be used,
-   * SourceUnavailable where the disk has no room for a copy of the papers
+   * One at a time; other work goes on between its steps. Why it ended without an answer is kept. @throws ConfigurationError for
+   * a table that cannot be used, SourceUnavailable where the disk has no room for a copy of the papers
    */
-  match(question: MatchQuestion): Promise<MatchReport> {
+  match({ from, to, by, ...filter }: MatchQuestion): Promise<MatchReport> {
+    const { store, clock, dayOf } = this.#engine;
     const work = this.#running.then(async () => {
-      const scratch = this.#scratch();
+      const today = dayOf(new Date(clock.now().wallMs).toISOString());
+      const period = { from: from ?? dayBefore(today, this.#options.days), to: to ?? today };
       try {
-        return await this.#match(question, scratch);
-      } finally {
-        scratch.close();
+        const scratch = this.#scratch();
+        try {
+          const report = await this.#match({ dayOf, today, ...period }, filter, scratch);
+          store.transaction(() => this.#keep(report, by));
+          return report;
+        } finally {
+          scratch.close();
+        }
+      } catch (error) {
+        const { message, next = "The daemon's log says more." } = error as Partial<Unanswered>;
+        const about = { part: partOf(filter), period, askedBy: by };
+        const why = JSON.stringify({ message, next });
+        store.transaction(() => store.sweeps.notMatched(about, why, clock.now().wallMs));
+        throw error;
       }
     });
-    this.#running = work.then(
-      () => (this.#trouble = null),
-      (error: Error & { readonly next?: string }) => {
-        const at = new Date(this.#engine.clock.now().wallMs).toISOString();
-        const { message, next = "The daemon's log says more." } = error;
-        this.#trouble = { at, message, next };
-      },
-    );
+    this.#running = work.catch(() => {});
     return work;
   }
 
   async #match(
-    { from, to, party, direction, by }: MatchQuestion,
+    asked: Pick<MatchSettings, "dayOf" | "today" | "from" | "to">,
+    filter: MatchReport["filter"],
     scratch: Scratch,
   ): Promise<MatchReport> {
-    const { store, clock, dayOf } = this.#engine;
-    const today = dayOf(new Date(clock.now().wallMs).toISOString());
-    const settings: MatchSettings = {
-      ...this.#settings(),
-      dayOf,
-      today,
-      from: from ?? dayBefore(today, this.#options.days),
-      to: to ?? today,
-    };
+    const settings: MatchSettings = { ...this.#settings(), ...asked };
     const matching = new Matching(this.#names(), scratch);
     for (const _ of this.#papers(matching, settings.from)) await setImmediate();
-    const filter = { party, direction };
     const running = matching.run(settings, filter);
     for (let step = running.next(); ; step = running.next()) {
-      if (step.done === true) {
-        const report = step.value;
-        store.transaction(() => this.#keep(report, by));
-        return report;
-      }
+      if (step.done === true) return step.value;
       await setImmediate();
     }
   }
@@ -323,8 +311,7 @@ export class Matcher {
     const at = clock.now().wallMs;
     const { findings, accepted, ...counts } = report;
     const { from, to, filter } = report;
-    const part = [filter.direction, filter.party].filter((one) => one !== null).join(" ") || null;
-    const about = { part, period: { from, to }, askedBy: by };
+    const about = { part: partOf(filter), period: { from, to }, askedBy: by };
     const run = sweeps.matched(about, JSON.stringify(counts), at);
     for (const one of [findings, accepted].flat()) {
       const known = sweeps.see(
@@ -349,6 +336,10 @@ export class Matcher {
         sweeps.setState(difference, "cleared");
   }
 }
+
+/** What of all papers was asked for; null: all of them. */
+const partOf = ({ direction, party }: MatchReport["filter"]): string | null =>
+  [direction, party].filter((one) => one !== null).join(" ") || null;
 
 /** Pages of rows, each asked for by the place of the last row before it; the first by 0. */
 function* pagesBy<Name extends string, Row extends Readonly<Record<Name, number>>>(
@@ -395,6 +386,14 @@ export function settleFinding(
   const event = `finding ${state === "open" ? "opened again" : state}`;
   store.journal.audit(clock.now().wallMs, { event, detail, person });
   return true;
+}
+
+/** Why papers could not be compared when that was last tried, ISO 8601 UTC, and what to do; null: they were, or never tried. */
+export function matchTrouble({ store }: Pick<Engine, "store">) {
+  const failed = store.sweeps.matchFailed();
+  if (failed === null) return null;
+  const at = new Date(failed.startedMs).toISOString();
+  return { at, ...(JSON.parse(failed.detail ?? "") as Unanswered) };
 }
 
 /** When all papers were last matched and how that came out; null: never. A run of one party or direction is not one of all. */

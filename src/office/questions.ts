@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { usualBudget } from "../core/budget.ts";
 import type { Flow } from "../engine/engine.ts";
-import { keptFindings, lastMatch, settleFinding } from "../engine/match.ts";
+import { keptFindings, lastMatch, matchTrouble, settleFinding } from "../engine/match.ts";
 import { released, unread } from "../engine/daemon.ts";
 import {
   addRow,
@@ -141,7 +141,11 @@ export const questions = {
     needed(matcher, "Nothing can be matched here.").match(expectDays(asked)),
   ),
   /** What the last run found and people have not settled, with what they have. */
-  findings: ask([], ({ engine }) => ({ last: lastMatch(engine), findings: keptFindings(engine) })),
+  findings: ask([], ({ engine }) => ({
+    last: lastMatch(engine),
+    trouble: matchTrouble(engine),
+    findings: keptFindings(engine),
+  })),
   /** A finding may stay so, is disputed, or is open again. @throws OfficeError where none of this key is known */
   settleFinding: act([text, FindingState, Person], ({ engine }, key, state, person) => {
     if (!engine.store.transaction(() => settleFinding(engine, key, state, person)))

@@ -9,7 +9,7 @@ import type { Backfills } from "../engine/backfill.ts";
 import type { Daemon } from "../engine/daemon.ts";
 import { endpointOf, type Engine, type Flow, type Schedule } from "../engine/engine.ts";
 import { type Asking, type LateCode, lateOf, outOfStep, patienceOf } from "../engine/schedule.ts";
-import { keptFindings, lastMatch, type Matcher } from "../engine/match.ts";
+import { keptFindings, lastMatch, type Matcher, matchTrouble } from "../engine/match.ts";
 import { AGAIN, type Auditor, DAEMON, type Nightly, telling } from "../engine/reconcile/nightly.ts";
 import type { FlowRow } from "../store/flows.ts";
 import type { Store } from "../store/store.ts";
@@ -169,8 +169,8 @@ function matchingStatus({ engine, matcher }: OfficeParts) {
   return {
     /** ISO 8601 UTC; null: never. */
     lastAt: lastMatch(engine)?.at ?? null,
-    /** Why the daemon's last run ended without an answer, and what to do; null: it did not. */
-    trouble: matcher?.trouble ?? null,
+    /** Why the last run ended without an answer, and what to do; null: it did not. */
+    trouble: matchTrouble(engine),
     /** Findings that nobody has accepted or disputed. */
     open: open.length,
     /** Of them, those above the amount that the site sets (`match.alertAbove`). */

@@ -286,8 +286,9 @@ function reconciliationRuns(database: Database.Database) {
      values (:scope, :flow, :from, :to, 'reading', :askedBy, :atMs)`,
   );
   const addMatched = insert<[object]>(
-    `insert into reconciliation_run (scope, flow, from_day, to_day, state, asked_by, started_ms, ended_ms, counts)
-     values ('match', :part, :from, :to, 'done', :askedBy, :at, :at, :counts)`,
+    `insert into reconciliation_run
+       (scope, flow, from_day, to_day, state, asked_by, started_ms, ended_ms, counts, detail)
+     values ('match', :part, :from, :to, :state, :askedBy, :at, :at, :counts, :detail)`,
   );
   const abandon = run<[atMs: number]>(
     `update reconciliation_run set state = 'failed', ended_ms = ?, detail = '${ENDED}' where state = 'reading'`,

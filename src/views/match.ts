@@ -4,6 +4,7 @@ import { byText, grouped } from "../core/text.ts";
 import type { KeptFinding } from "../engine/match.ts";
 import { type MatchReport, SIDES, sizeOf } from "../match/report.ts";
 import type { Finding } from "../match/situation.ts";
+import type { Status } from "../office/answers.ts";
 import * as say from "./blocks.ts";
 import { asCsv } from "./csv.ts";
 
@@ -20,6 +21,14 @@ export function headOf({
     `${notBilled.deliveries} deliveries not billed: about ${grouped(notBilled.about)}.`,
   ].join("; ");
 }
+
+/** Why papers were not compared when that was last tried; nothing where they were. */
+export const troubleOf = (trouble: Status["matching"]["trouble"]): say.Blocks =>
+  trouble !== null &&
+  say.entry(
+    say.say`They could not be compared ${say.at(trouble.at)}: ${trouble.message}`,
+    trouble.next,
+  );
 
 /** What a terminal shows of a run: its sums, and findings by rule and party. */
 export const matchView = (report: MatchReport): say.Blocks => [

@@ -528,9 +528,10 @@ function checksOf({ month, comparedAt, notCompared, matchedAt, status }: MonthEn
     },
     {
       what: "Orders, tickets, invoices and prices match",
-      isDone: matchedAt !== null && matching.open === 0,
+      isDone: matchedAt !== null && matching.open === 0 && matching.trouble === null,
       number: [
         matchedAt === null && "never compared after the month; ",
+        matching.trouble !== null && say`not compared ${at(matching.trouble.at)}; `,
         plural(matching.open, "open finding"),
       ],
       where: link(address("/match", daysOf(month)), "Match"),

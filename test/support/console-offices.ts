@@ -260,6 +260,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
     reconcile: async () => report(text),
     findings: async () => ({
       last: { at: AT, report: matched(text) },
+      trouble: { at: AT, message: text(), next: text() },
       findings: (["open", "disputed", "accepted"] as const).map((state) => ({
         ...finding(text),
         state,

@@ -5,7 +5,14 @@ import * as say from "../../views/blocks.ts";
 import type { Html } from "../../views/blocks.ts";
 import { asCsv } from "../../views/csv.ts";
 import { html } from "../../views/html.ts";
-import { claimOf, findingsCsv, findingsTable, headOf, partiesTable } from "../../views/match.ts";
+import {
+  claimOf,
+  findingsCsv,
+  findingsTable,
+  headOf,
+  partiesTable,
+  troubleOf,
+} from "../../views/match.ts";
 import { counted } from "../../views/text.ts";
 import { changing, choice, hidden, periodFields } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
@@ -22,7 +29,7 @@ async function chosen({ office, query }: Asked) {
   const of = (name: string): string => query.get(name) ?? "";
   const given = { from: of("from"), to: of("to"), direction: of("direction"), party: of("party") };
   const { from, to, direction, party } = given;
-  const { last, findings } = await office.findings();
+  const { last, trouble, findings } = await office.findings();
   const all = findings
     .filter((one) => one.day >= from && (to === "" || one.day <= to))
     .filter((one) => ["", one.party].includes(party) && ["", one.direction].includes(direction))
@@ -30,11 +37,11 @@ async function chosen({ office, query }: Asked) {
   const { accepted = [], open = [] } = Object.groupBy(all, ({ state }) =>
     state === "accepted" ? "accepted" : "open",
   );
-  return { given, last, all, open, accepted };
+  return { given, last, trouble, all, open, accepted };
 }
 
 export async function match(asked: Asked): Promise<Answer> {
-  const { given, last, open, accepted } = await chosen(asked);
+  const { given, last, trouble, open, accepted } = await chosen(asked);
   const { currency } = asked.site;
   const lacking = last?.report.notCompared ?? [];
   const found = (caption: string, findings: readonly KeptFinding[]) =>
@@ -47,6 +54,7 @@ export async function match(asked: Asked): Promise<Answer> {
         ? "They were never compared; the daemon does it every night."
         : say.say`Last compared ${say.ago(last.at)}, ${last.report.from} to ${last.report.to}: ${headOf(last.report)}`,
     ),
+    troubleOf(trouble),
     html`<form method="get" action="/match">
       <div class="line">
         ${periodFields("", given)}
