@@ -37,6 +37,18 @@ test("folders that are missing are told and not made; a trial leaves nothing beh
   expect(readdirSync(join(folder, "export", "archive"))).toEqual([]);
 });
 
+test("a staging folder that files went by and that is gone is a fault, and none that will be made", async () => {
+  const folder = tempFolder();
+  mkdirSync(join(folder, "import/orders"), { recursive: true });
+  const used = `files were sent to ${join(folder, "import/orders")} since`;
+  const get = (name: string) => (name === used ? "2026-03-02T06:00:00.000Z" : null);
+  const notebook = { get, set: () => {} };
+  const sink = async () => (await examined(folder, "archive", { notebook })).at(-1);
+  expect(await sink()).toEqual(["sink orders: import/orders", "unavailable"]);
+  mkdirSync(join(folder, "import/orders.staging"));
+  expect(await sink()).toEqual(["sink orders: import/orders", "ok"]);
+});
+
 test("a file in the way, folders that are on two file systems, and links in place of folders are faults", async () => {
   const folder = tempFolder();
   const roots = [process.env["FUELBRIDGE_TEST_CACHE"] ?? tmpdir(), "/dev/shm"];

@@ -21,7 +21,7 @@ import {
 import { sftpDrop } from "./folder/sftp.ts";
 import { filesHoldings } from "./holdings.ts";
 import { checkFolder, checkRoot, Kept, list, type Site } from "./pickup.ts";
-import { type FileSink, fileSink, foldersOf } from "./sink.ts";
+import { expectStaged, type FileSink, fileSink, foldersOf } from "./sink.ts";
 import { formatOf, openSource, wholeReader } from "./source.ts";
 import {
   type Acknowledgement,
@@ -139,7 +139,7 @@ export const files = defineConnector<FilesConfig>({
           await checkFolder(drop, drop.at(folder));
         for (const sink of [...Object.values(sinks), ...replies]) await sink.check();
       },
-      examine: (_, needs) => examineFiles(config, drop, needs),
+      examine: (_, needs) => examineFiles(config, site, needs),
       close: () => drop.close(),
     };
   },
@@ -360,9 +360,10 @@ function complaintsOf(
 /** One line for the server, and one for each folder of the sources and sinks that flows use. */
 export async function examineFiles(
   config: FilesConfig,
-  drop: Drop,
+  site: Pick<Site, "drop" | "notebook">,
   { parts }: Pick<Needs, "parts">,
 ): Promise<Examination[]> {
+  const { drop } = site;
   const examinations: Examination[] = [];
   const look = async (
     what: string,
@@ -378,7 +379,7 @@ export async function examineFiles(
     if (first === undefined || !parts.has(usage.setting[1])) continue;
     const { writes } = usage;
     const note = (): Promise<string | null> =>
-      writes === undefined ? sourceNote(drop, needs) : sinkNote(drop, writes);
+      writes === undefined ? sourceNote(drop, needs) : sinkNote(site, writes);
     // The folder of answers comes with the first of them.
     if (needs.length > 1) await look(`${usage.what}: ${first.path}`, note, needs);
   }
@@ -408,10 +409,13 @@ async function sourceNote(
 
 /** Files are written in the staging folder and moved from there. */
 async function sinkNote(
-  drop: Drop,
+  site: Pick<Site, "drop" | "notebook">,
   sink: Pick<SinkConfig, "folder" | "staging">,
 ): Promise<string | null> {
-  const { target, staging } = foldersOf(sink, (path) => drop.at(path));
+  const { drop } = site;
+  const folders = foldersOf(sink, (path) => drop.at(path));
+  await expectStaged(folders, site);
+  const { target, staging } = folders;
   const isThere = await drop.rights.expectWritable(target);
   const isStaged = await drop.rights.expectWritable(staging);
   if (isStaged) await tried(drop, staging);

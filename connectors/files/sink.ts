@@ -77,25 +77,34 @@ async function markedSince(drop: Drop, staging: string): Promise<string | null> 
 }
 
 /**
- * What makes the folders, and says why it cannot; on this machine they are being made when it returns. The connector's own
- * folder is never made, and one of a sink that was there and is gone is not made anew, after a restart neither: the share that
- * it is on may be missing, and what is written in its place would be delivered where nobody looks.
+ * The staging folder that files went by must be there: the share that it is on may be missing, and what is written in its
+ * place would be delivered where nobody looks. @throws SourceUnavailable where it is gone; what the drop throws
  */
-function makingFolders({ target, staging }: Folders, site: Site): () => Promise<void> {
+export async function expectStaged(
+  { target, staging }: Folders,
+  { drop, notebook }: Pick<Site, "drop" | "notebook">,
+): Promise<void> {
+  const since = notebook?.get(usedSince(target)) ?? null;
+  if (since !== null && (await drop.look(staging)) === null)
+    throw new SourceUnavailable(`${staging} is gone, which was there on ${since.slice(0, 10)}`, {
+      next: `Mount the share that it is on. Only if ${target} is a new folder, and the ERP has taken all files of the old one, create ${staging}.`,
+    });
+}
+
+/**
+ * What makes the folders, and says why it cannot; on this machine they are being made when it returns. The connector's own
+ * folder is never made, and one of a sink that was there and is gone is not made anew, after a restart neither
+ * ({@link expectStaged}).
+ */
+function makingFolders(folders: Folders, site: Site): () => Promise<void> {
+  const { target, staging } = folders;
   const { drop } = site;
-  const since = site.notebook?.get(usedSince(target)) ?? null;
   let isMade = false;
   let making: Promise<void> | null = null;
-  const expectShare = async (): Promise<void> => {
-    await checkRoot(drop);
-    if (since !== null && (await drop.look(staging)) === null)
-      throw new SourceUnavailable(`${staging} is gone, which was there on ${since.slice(0, 10)}`, {
-        next: `Mount the share that it is on. Only if ${target} is a new folder, and the ERP has taken all files of the old one, create ${staging}.`,
-      });
-  };
   const make = async (): Promise<void> => {
     try {
-      await expectShare();
+      await checkRoot(drop);
+      await expectStaged(folders, site);
       await drop.makeFolder(target);
       await drop.makeFolder(staging);
       const now = site.now().toISOString();

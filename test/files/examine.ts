@@ -1,11 +1,13 @@
 /** A folder of an exchange as the doctor sees it. */
 import { files } from "../../connectors/files/index.ts";
+import type { Surroundings } from "../../src/core/contract.ts";
 import { surroundingsIn } from "../support/surroundings.ts";
 
 /** Each line's text after the folder's own path, and what is wrong, noted or "ok". */
 export async function examined(
   folder: string,
   archive = "archive",
+  more: Partial<Surroundings> = {},
 ): Promise<(readonly [string, string])[]> {
   const endpoint = files.open(
     files.config.parse({
@@ -21,7 +23,7 @@ export async function examined(
       },
       sinks: { orders: { document: "orders", folder: "import/orders" } },
     }),
-    surroundingsIn(folder, { looking: true }),
+    surroundingsIn(folder, { looking: true, ...more }),
   );
   const needs = {
     currency: "USD",
