@@ -67,6 +67,25 @@ test("a walk that comes to a cursor again, has none or is empty ends with an err
   expect(await errorOf(drained(nothing))).toMatchObject({ kind: "unreadable" });
 });
 
+test("a cursor that is a whole number is followed; one whose digits would be lost is refused", async () => {
+  const metas = ['"hasMore":true,"nextCursor":1764000000123', '"hasMore":false,"nextCursor":null'];
+  const counts = '"total":2,"page":1,"pageSize":1,"totalPages":2';
+  const answer = (meta = "") => ({
+    body: `{"success":true,"data":[${JSON.stringify(bare)}],"meta":{${counts},${meta}}}`,
+  });
+  const asked: string[] = [];
+  const client = await against(({ url }) => {
+    asked.push(url ?? "");
+    return answer(metas[asked.length - 1]);
+  });
+  const query = { updatedSince: "2026-01-01T00:00:00Z" };
+  expect(await drained(client.walk("listDeliveryTickets", query))).toBe(2);
+  expect(asked[1]).toContain("cursor=1764000000123");
+  const lost = await against(() => answer('"hasMore":true,"nextCursor":12345678901234567890'));
+  const walk = lost.walk("listDeliveryTickets", query);
+  expect(await errorOf(drained(walk))).toMatchObject({ kind: "unreadable" });
+});
+
 test("pages that are empty or always the same end with an error", async () => {
   const empty = await against(() => page({}));
   expect((await errorOf(drained(empty.pages("listPayments")))).message).toContain("empty");

@@ -26,11 +26,11 @@ export function useTypedClient(scenario: "empty" | "conformance") {
 
   /** A client of a server that answers every request like this. */
   async function against(
-    answer: () => Said,
+    answer: (request: { readonly url?: string | undefined }) => Said,
     options: Partial<PlatformOptions> = {},
   ): Promise<PlatformClient> {
-    const { url, close } = await serving((_request, response) => {
-      const { type = "application/json", body = "", end } = answer();
+    const { url, close } = await serving((request, response) => {
+      const { type = "application/json", body = "", end } = answer(request);
       response.writeHead(200, { "content-type": type, "x-request-id": "req-1" });
       if (end === false) response.write(body);
       else response.end(body);

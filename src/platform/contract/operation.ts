@@ -111,8 +111,11 @@ export const Meta = z.looseObject({
   pageSize: integer,
   totalPages: integer,
   hasMore: z.boolean(),
-  /** Null at the end of a walk, and in lists that are not walked. */
-  nextCursor: orNull(text),
+  /**
+   * Null at the end of a walk, and in lists that are not walked. What a cursor is the specification does not say: it may be a
+   * whole number, as the others of `meta` are (part 1), and goes back as text either way.
+   */
+  nextCursor: orNull(z.union([text, integer.transform(String)])),
 });
 
 export type Meta = z.infer<typeof Meta>;
