@@ -1,9 +1,24 @@
 import * as fc from "fast-check";
 import { createTask } from "node-cron";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { numbers, runs as times } from "../../test/support/runs.ts";
 import { jumpBetween, later, type Moment } from "../core/time.ts";
 import { dueAfterJump, dueFrom, nextDue, runsPerMonth, untilDue } from "./schedule.ts";
+
+const looks = vi.hoisted(() => ({ count: 0 }));
+vi.mock("node-cron", async (original) => {
+  const cron = await original<{ createTask: typeof createTask }>();
+  const counting: typeof createTask = (...given) => {
+    const task = cron.createTask(...given);
+    const match = task.match.bind(task);
+    task.match = (date) => {
+      looks.count++;
+      return match(date);
+    };
+    return task;
+  };
+  return { ...cron, createTask: counting };
+});
 
 const at = (iso: string): number => Date.parse(iso);
 const next = (cron: string, after: string): string =>
@@ -78,6 +93,12 @@ test.each([
   ["0 0 29 2 *", "2097-01-01T00:00:00Z", "2104-02-29T06:00:00.000Z"],
 ])("%s after %s is %s, however far off it is and whatever the time is here", (cron, after, due) => {
   expect(next(cron, after)).toBe(due);
+});
+
+test("a day that is years off is found by some hundred looks, not one for each hour", () => {
+  looks.count = 0;
+  expect(next("30 4 29 2 *", "2096-03-01T00:00:00Z")).toBe("2104-02-29T10:30:00.000Z");
+  expect(looks.count).toBeLessThan(2_000);
 });
 
 const HOUR = 3_600_000;

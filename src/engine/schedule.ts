@@ -15,6 +15,9 @@ import { endpointOf, type Engine, type Flow, RESTORED, type Schedule } from "./e
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Each month is longer, also in a zone whose clocks are set within it. */
+const LESS_THAN_A_MONTH = 27 * DAY;
 /** The 29th of February comes round in eight years at most. */
 const FURTHEST_MS = 8 * 366 * 24 * HOUR;
 
@@ -46,8 +49,21 @@ function minuteAfter(schedule: Extract<Schedule, { cron: string }>, afterMs: num
   const matches = matcher(cron, timeZone);
   const onItsDays = matcher(`* * ${daysOf(cron)}`, timeZone);
   const inItsHours = matcher(`* ${cron.split(" ").slice(1).join(" ")}`, timeZone);
+  const inItsMonths = matcher(`* * * ${cron.split(" ")[3]} *`, timeZone);
+  /** How far on the search may go: months and days of which none is the expression's are passed over whole. */
+  const passedOver = (hour: number): number => {
+    const isNone = (isMet: typeof onItsDays, ...places: readonly number[]): boolean =>
+      places.every((ms) => !isMet(hour + ms));
+    if (isNone(inItsMonths, 0, LESS_THAN_A_MONTH - MINUTE)) return LESS_THAN_A_MONTH;
+    return isNone(onItsDays, 0, DAY / 2, DAY - MINUTE) ? DAY : 0;
+  };
   const first = (Math.floor(afterMs / MINUTE) + 1) * MINUTE;
   for (let hour = first - (first % HOUR); hour < first + FURTHEST_MS; hour += HOUR) {
+    const passed = passedOver(hour);
+    if (passed > 0) {
+      hour += passed - HOUR;
+      continue;
+    }
     // A day may begin within it: there are zones that are half an hour off.
     const last = hour + HOUR - MINUTE;
     if (!onItsDays(hour) && !onItsDays(last)) continue;
