@@ -39,6 +39,25 @@ export class Unions {
   unite(one: number, other: number | undefined): void {
     if (other !== undefined) this.#parent[this.root(one)] = this.root(other);
   }
+
+  /** Each group once, by the first of it, and its things in their order. */
+  *groups(): Generator<number[]> {
+    const count = this.#parent.length;
+    /** The first of each group by its root, and after each thing the next one: as lists they would take more room. */
+    const first = new Int32Array(count).fill(-1);
+    const next = new Int32Array(count);
+    for (let one = count - 1; one >= 0; one--) {
+      const root = this.root(one);
+      next[one] = first[root] ?? -1;
+      first[root] = one;
+    }
+    for (let one = 0; one < count; one++) {
+      if (first[this.root(one)] !== one) continue;
+      const members: number[] = [];
+      for (let at = one; at !== -1; at = next[at] ?? -1) members.push(at);
+      yield members;
+    }
+  }
 }
 
 /** Those that have a name in common, directly or through others, in their order. */
@@ -53,6 +72,5 @@ export function connected<One>(
       unions.unite(at, named.get(name));
       named.set(name, at);
     }
-  const groups = Map.groupBy(all.keys(), (at) => unions.root(at));
-  return [...groups.values()].map((own) => own.map((at) => all[at] as One));
+  return Array.from(unions.groups(), (own) => own.map((at) => all[at] as One));
 }

@@ -17,7 +17,7 @@ import {
   recordOf,
 } from "../match/papers.ts";
 import type { Finding, MatchSettings, Reference } from "../match/situation.ts";
-import { Matching, type MatchReport } from "../match/report.ts";
+import { isMeant, Matching, type MatchReport } from "../match/report.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { isElsewhere } from "./sites.ts";
 
@@ -331,9 +331,12 @@ export class Matcher {
       );
       if (known.state === "seen") sweeps.setState(known.difference, "open");
     }
-    for (const { difference, row } of sweeps.findingsBefore(run))
-      if (row !== null && isCovered(JSON.parse(row) as Finding, report))
+    for (const { difference, row } of sweeps.findingsBefore(run)) {
+      if (row === null) continue;
+      const finding = JSON.parse(row) as Finding;
+      if (finding.day >= from && finding.day <= to && isMeant(finding, filter))
         sweeps.setState(difference, "cleared");
+    }
   }
 }
 
@@ -349,17 +352,6 @@ function* pagesBy<Name extends string, Row extends Readonly<Record<Name, number>
   for (let page = pageAfter(0); page.length > 0; page = pageAfter(page.at(-1)?.[place] ?? 0))
     yield page;
 }
-
-const isCovered = (
-  { day, party, partyName, direction }: Finding,
-  { from, to, filter }: MatchReport,
-) =>
-  day >= from &&
-  day <= to &&
-  (filter.direction === null || filter.direction === direction) &&
-  (filter.party === null ||
-    filter.party === party ||
-    partyName.toLowerCase().includes(filter.party.toLowerCase()));
 
 /** What is known of findings, without comparing anew: accepted ones are among them. */
 export function keptFindings({ store }: Pick<Engine, "store">): KeptFinding[] {

@@ -31,31 +31,20 @@ export type Day = string;
 
 // A document that we sent has fewer members than the platform's record of it.
 const name = textOrNull.transform((text) => (text?.trim() ? text.trim() : null));
+const names = { product: name, location: name, bolNumber: name, deliveryTicket: name };
 const InvoiceLine = InvoiceRecord.shape.lineItems.element
   .omit({ id: true, invoiceId: true, spec: true, carrier: true })
-  .extend({
-    amount: decimalOrNull,
-    product: name,
-    location: name,
-    bolNumber: name,
-    deliveryTicket: name,
-  })
+  .extend({ ...names, amount: decimalOrNull })
   .strip();
 const TaxLine = InvoiceRecord.shape.taxLines.element
   .omit({ id: true, invoiceId: true, rateDisplay: true })
   .strip();
-const AnyInvoice = InvoiceRecord.pick({
-  id: true,
-  status: true,
-  createdAt: true,
-  orderId: true,
-  invoiceNumber: true,
-  companyId: true,
-  payerCompanyId: true,
-})
+const { id, status, createdAt, orderId, invoiceNumber, companyId, payerCompanyId } =
+  InvoiceRecord.shape;
+const AnyInvoice = z
+  .object({ id, status, createdAt, orderId, invoiceNumber, companyId, payerCompanyId })
   .extend({ lineItems: z.array(InvoiceLine), taxLines: z.array(TaxLine) })
-  .partial()
-  .strip();
+  .partial();
 const OrderLine = OrderRecord.shape.lines.element
   .omit({ id: true, orderId: true, supplierId: true, loadingNumber: true, lat: true, lng: true })
   .partial()
@@ -281,11 +270,14 @@ export interface Names {
 const GUESS_MS = 2 * 86_400_000;
 const GUESS_SHARE = Decimal.of("0.02");
 
+/** Whose tickets a bill of lading is looked for on: a supplier's bill is about the truck that we deliver with, too. */
+const BY_BOL = { sale: "party", purchase: "any" } as const;
+
 /** The place of a paper among those that came. */
 type Seq = number;
 /** Papers of a page, and pages that are kept. */
 const PAGE = 16;
-const PAGES_MAX = 16;
+const PAGES_MAX = 64;
 
 /** What of a ticket is looked at to find those of a line. */
 interface TicketFacts extends Pick<Ticket, "supplier" | "receiver" | "day"> {
@@ -304,7 +296,7 @@ export class Papers {
   readonly #names: Names;
   /** By kind and id. */
   readonly #papers: Scratch;
-  readonly #pages = new Map<Seq, ReturnType<Scratch["page"]>>();
+  #page = this.#pages();
   #count = 0;
   readonly #orders = new Map<string, Seq>();
   readonly #by = {
@@ -339,7 +331,6 @@ export class Papers {
     const key = `${paper.kind} ${paper.id}`;
     if (this.#papers.put(key, stringifyExact(paper)) !== null) return false;
     const seq = this.#count++;
-    this.#pages.clear();
     this.#numbers?.add(numberOf(paper));
     if (paper.kind === "order") this.#orders.set(paper.id, seq);
     else if (isLive(paper)) {
@@ -350,19 +341,17 @@ export class Papers {
   }
 
   /** Papers of one time lie together in each kind: pages that were read last are kept. */
+  #pages() {
+    return remembered((from: Seq) => this.#papers.page(from, PAGE), PAGES_MAX);
+  }
+
   #at(seq: Seq): AnyPaper {
     return parseExact(this.#text(seq)) as unknown as AnyPaper;
   }
 
   #text(seq: Seq): string {
-    const from = seq - (seq % PAGE);
-    const page = this.#pages.get(from) ?? this.#papers.page(from, PAGE);
-    const paper = page[seq - from];
+    const paper = this.#page(seq - (seq % PAGE))[seq % PAGE];
     if (paper === undefined) throw new RangeError(`there is no paper at ${seq}`);
-    this.#pages.delete(from);
-    this.#pages.set(from, page);
-    const [oldest = from] = this.#pages.keys();
-    if (this.#pages.size > PAGES_MAX) this.#pages.delete(oldest);
     return paper.text;
   }
 
@@ -383,21 +372,9 @@ export class Papers {
 
   /** Each case once, in the order in which papers came. `undefined` is a step before that. */
   *cases(): Generator<Case | undefined> {
+    this.#page = this.#pages();
     yield* this.#connect();
-    /** The first paper of each case by its root, and after each paper the next one: as lists they would take more room. */
-    const first = new Int32Array(this.#count).fill(-1);
-    const next = new Int32Array(this.#count);
-    for (let seq = this.#count - 1; seq >= 0; seq--) {
-      const root = this.#unions.root(seq);
-      next[seq] = first[root] ?? -1;
-      first[root] = seq;
-    }
-    for (let seq = 0; seq < this.#count; seq++) {
-      if (first[this.#unions.root(seq)] !== seq) continue;
-      const members: Seq[] = [];
-      for (let at = seq; at !== -1; at = next[at] ?? -1) members.push(at);
-      yield this.#case(members);
-    }
+    for (const members of this.#unions.groups()) yield this.#case(members);
   }
 
   *#connect(): Generator<undefined> {
@@ -441,14 +418,12 @@ export class Papers {
       if (taken.sale.has(seq) && taken.purchase.has(seq)) continue;
       yield undefined;
       const { number, bols, receiver, supplier, lines, id, day } = this.#at(seq) as Ticket;
-      const isNumbered = spelling(number) !== "" && bols.some(spelling);
-      const parties = { sale: receiver, purchase: supplier };
-      for (const direction of ["sale", "purchase"] as const) {
-        const party = parties[direction];
-        if (party === null || taken[direction].has(seq)) continue;
-        for (const line of lines)
-          push(open, keyOf(direction, party, line.product), { ...line, seq, id, day, isNumbered });
-      }
+      const about = { seq, id, day, isNumbered: spelling(number) !== "" && bols.some(spelling) };
+      const sides = [["sale", receiver] as const, ["purchase", supplier] as const];
+      for (const [direction, party] of sides)
+        if (party !== null && !taken[direction].has(seq))
+          for (const line of lines)
+            push(open, keyOf(direction, party, line.product), { ...line, ...about });
     }
     const guesses = [];
     for (const [seq, at] of loose) {
@@ -457,8 +432,7 @@ export class Papers {
       const line = invoice.lines[at] as InvoiceLine;
       const { gallons, product } = line;
       if (product === null || gallons === null) continue;
-      const isOther =
-        spelling(line.deliveryTicket ?? "") !== "" && spelling(line.bolNumber ?? "") !== "";
+      const isOther = spelling(line.deliveryTicket) !== "" && spelling(line.bolNumber) !== "";
       const day = line.deliveredDate?.slice(0, 10) ?? invoice.day;
       const most = gallons.abs().times(GUESS_SHARE);
       const among = (open.get(keyOf(invoice.direction, invoice.party, product)) ?? [])
@@ -467,41 +441,31 @@ export class Papers {
         .map((it) => ({ it, off: offBy(it, gallons) }))
         .filter(({ off }) => off.compare(most) <= 0)
         .sort((one, other) => one.off.compare(other.off) || byText(one.it.id, other.it.id));
-      if (among.length > 0) guesses.push({ seq, key: lineKey({ invoice, at }), among });
+      guesses.push({ seq, key: lineKey({ invoice, at }), among });
     }
     const given = new Set<OpenLine>();
     for (const { seq, key, among } of guesses.sort((one, other) => byText(one.key, other.key))) {
-      const best = among.find(({ it }) => !given.has(it));
+      const best = among.find(({ it }) => !given.has(it))?.it;
       if (best === undefined) continue;
-      given.add(best.it);
-      this.#guesses.set(key, best.it.seq);
-      this.#unions.unite(seq, best.it.seq);
+      given.add(best);
+      this.#guesses.set(key, best.seq);
+      this.#unions.unite(seq, best.seq);
     }
   }
 
   /** The tickets of a line by what it names. Those that deliver are another party than those that bill the freight. */
-  #find(
-    one: Line,
-  ): Pick<JoinedLine, "by"> & { readonly tickets: readonly Pick<TicketFacts, "seq">[] } {
+  #find(one: Line) {
     const guess = this.#guesses.get(lineKey(one));
     if (guess !== undefined) return { by: GUESS, tickets: [{ seq: guess }] };
-    const { bolNumber, deliveryTicket } = one.line;
     const { direction, order } = one.invoice;
-    const isFuel = one.kind === "fuel";
-    // A supplier's bill is about the truck that we deliver with, too: its bill of lading is on our ticket.
+    const whom = one.kind === "freight" ? "any" : null;
     const tries = [
-      ["ticket number", this.#by.ticket, spelling(deliveryTicket ?? ""), isFuel ? "party" : "any"],
-      [
-        "bill of lading",
-        this.#by.bol,
-        spelling(bolNumber ?? ""),
-        isFuel && direction === "sale" ? "party" : "any",
-      ],
-      ["order and product", this.#by.order, order ?? "", isFuel ? "product" : "any"],
+      ["ticket number", this.#by.ticket, spelling(one.line.deliveryTicket), whom ?? "party"],
+      ["bill of lading", this.#by.bol, spelling(one.line.bolNumber), whom ?? BY_BOL[direction]],
+      ["order and product", this.#by.order, order ?? "", whom ?? "product"],
     ] as const;
-    for (const [by, known, name, whom] of tries) {
-      const named = name === "" ? undefined : known.get(name);
-      const tickets = named === undefined ? [] : this.#fitting(named, one, whom);
+    for (const [by, known, name, whose] of tries) {
+      const tickets = this.#fitting(known.get(name) ?? [], one, whose);
       if (tickets.length > 0) return { by, tickets };
     }
     return { by: null, tickets: [] };
@@ -514,6 +478,7 @@ export class Papers {
     whom: "party" | "any" | "product",
   ): readonly TicketFacts[] {
     const name = line.product === null ? null : this.#names.product(line.product);
+    if (named.length === 0) return named;
     const theirs = named.filter(({ supplier, receiver }) => {
       const other = direction === "sale" ? receiver : supplier;
       return whom === "any" || other === null || party === "" || other === party;
@@ -567,20 +532,19 @@ const numberOf = (paper: AnyPaper): string =>
 const kept = remembered((text: string) => text);
 const listOf = remembered((json: string) => JSON.parse(json) as readonly string[]);
 
+const SIGNS = /[^\p{L}\p{N}]/gu;
 /** A number as papers write it in many ways: its letters and digits alone. Empty: without a digit it names nothing (`N/A`). */
-export function spelling(number: string): string {
+export function spelling(number: string | null): string {
+  if (number === null) return "";
   const isBare = /^[1-9A-Z][0-9A-Z]*$/.test(number);
-  const bare = isBare
-    ? number
-    : foldedNumber(number)
-        .replaceAll(/[^\p{L}\p{N}]/gu, "")
-        .replace(/^0+/, "");
+  const letters = isBare ? number : foldedNumber(number).replaceAll(SIGNS, "");
+  const bare = letters.replace(/^0+/, "");
   return /\p{N}/u.test(bare) ? bare : "";
 }
 
 /** By what two bills are of one load though no ticket of it is here; null: the line names nothing. */
 function paperless({ invoice, line }: Pick<JoinedLine, "invoice" | "line">): string | null {
-  const name = spelling(line.bolNumber ?? "") || spelling(line.deliveryTicket ?? "");
+  const name = spelling(line.bolNumber) || spelling(line.deliveryTicket);
   return name === "" ? null : `${invoice.direction} ${invoice.party} ${name}`;
 }
 
@@ -597,64 +561,52 @@ export type Group = ReturnType<typeof groupsOf>["groups"][number];
 /** By direction, load and product; and the invoices whose fuel is credited whole, with those that credit it. */
 export function groupsOf({ lines: all, orders }: Pick<Case, "lines" | "orders">, names: Names) {
   const fuel = all.filter(({ kind }) => kind === "fuel");
-  const made = new Map<string, Bill>();
-  for (const lines of connected(fuel, loadNames)) {
-    const tickets = [
-      ...new Map(lines.flatMap((one) => one.tickets.map((it) => [it.id, it]))).values(),
-    ];
-    const carried = tickets.flatMap((ticket) =>
-      ticket.lines.map((it) => names.product(it.product)),
-    );
-    const only = new Set(carried).size === 1 ? carried[0] : undefined;
-    const [load = ""] = lines.slice(0, 1).flatMap(loadNames);
-    for (const one of lines) {
-      const { direction } = one.invoice;
-      const named = one.line.product === null ? (only ?? "") : names.product(one.line.product);
-      // What of a load was delivered is a group, too, where it is on no line of the bill that is about it.
-      for (const product of new Set([named, ...carried])) {
-        const key = `${direction} ${load} ${product}`;
-        const group = made.get(key) ?? { load, tickets, direction, product, lines: [] };
-        made.set(key, group);
-        if (product === named) group.lines.push(one);
-      }
-    }
-  }
   const credited = new Set<JoinedLine>();
-  const groups = [...made.values()].map((billed) => {
-    const lines = netOfCredits(billed.lines, credited);
-    const isIt = (line: { product: string }): boolean =>
-      names.product(line.product) === billed.product;
-    const papers = [...lines.map(({ invoice }) => invoice), ...billed.tickets];
-    const own = orders.filter((one) => isLive(one) && papers.some(({ order }) => order === one.id));
-    const exact = own.flatMap((order) => order.lines.filter(isIt));
-    const delivered = billed.tickets.flatMap((ticket) => ticket.lines.filter(isIt));
-    const [net, gross] = [sumOf(delivered, (it) => it.net), sumOf(delivered, (it) => it.gross)];
-    return {
-      ...billed,
-      lines,
-      /** The lines of its tickets with this product, and their gallons: of both what is known. */
-      delivered,
-      net,
-      gross,
-      figures: [net, gross].flatMap((one) => one ?? []),
-      orders: own,
-      ordered: exact.length > 0 ? exact : nearIn(own, lines),
-      /** The orders name another product, and only the gallons say that it is this one. */
-      isOrderGuess: exact.length === 0,
-    };
+  const groups = connected(fuel, loadNames).flatMap((about) => {
+    const [load = ""] = about.slice(0, 1).flatMap(loadNames);
+    const tickets = [...new Set(about.flatMap((one) => one.tickets))];
+    const carried = tickets.flatMap((it) => it.lines.map(({ product }) => names.product(product)));
+    const [only = "", ...others] = new Set(carried);
+    const productOf = ({ line: { product } }: JoinedLine): string =>
+      product === null ? (others.length === 0 ? only : "") : names.product(product);
+    const sides = Map.groupBy(about, ({ invoice }) => invoice.direction);
+    return [...sides].flatMap(([direction, own]) =>
+      // What of a load was delivered is a group, too, where it is on no line of the bill that is about it.
+      [...new Set([...own.map(productOf), ...carried])].map((product) => {
+        const billed = own.filter((one) => productOf(one) === product);
+        const lines = netOfCredits(billed, credited);
+        const isIt = (line: { product: string }): boolean =>
+          names.product(line.product) === product;
+        const named = [...lines.map(({ invoice }) => invoice), ...tickets];
+        const ordering = orders.filter(
+          (one) => isLive(one) && named.some(({ order }) => order === one.id),
+        );
+        const exact = ordering.flatMap((order) => order.lines.filter(isIt));
+        const delivered = tickets.flatMap((ticket) => ticket.lines.filter(isIt));
+        const [net, gross] = [sumOf(delivered, (it) => it.net), sumOf(delivered, (it) => it.gross)];
+        return {
+          /** All groups of one load have the same. */
+          load,
+          tickets,
+          direction,
+          product,
+          lines,
+          /** The lines of its tickets with this product, and their gallons: of both what is known. */
+          delivered,
+          net,
+          gross,
+          figures: [net, gross].flatMap((one) => one ?? []),
+          orders: ordering,
+          ordered: exact.length > 0 ? exact : nearIn(ordering, lines),
+          /** The orders name another product, and only the gallons say that it is this one. */
+          isOrderGuess: exact.length === 0,
+        };
+      }),
+    );
   });
   const standing = new Set(fuel.flatMap((one) => (credited.has(one) ? [] : one.invoice)));
   const taken = [...credited].map(({ invoice }) => invoice);
   return { groups, reversed: new Set(taken.filter((invoice) => !standing.has(invoice))) };
-}
-
-interface Bill {
-  /** All groups of one load have the same. */
-  readonly load: string;
-  readonly tickets: readonly Ticket[];
-  readonly direction: Direction;
-  readonly product: string;
-  readonly lines: JoinedLine[];
 }
 
 /** The sum; null: one of them is not told, or there is none. */
@@ -681,17 +633,16 @@ function netOfCredits(lines: readonly JoinedLine[], credited: Set<JoinedLine>): 
     );
     const whole = about.find((one) => worthOf(one).equals(worth.negated()));
     const [dearest] = about.toSorted((one, other) => worthOf(other).compare(worthOf(one)));
-    const isByGallon = gallons.sign > 0 && rate !== null && dearest !== undefined;
-    if (whole === undefined && !isByGallon) continue;
+    const one = whole ?? (gallons.sign > 0 && rate !== null ? dearest : undefined);
+    if (one === undefined) continue;
+    const less = {
+      rate: (rate && one.line.rate?.plus(rate)) ?? null,
+      amount: worthOf(one).plus(worth),
+    };
+    const left = whole === undefined ? [{ ...one, line: { ...one.line, ...less } }] : [];
+    rest.splice(rest.indexOf(one), 1, ...left);
     rest.splice(rest.indexOf(credit), 1);
-    if (whole !== undefined) {
-      rest.splice(rest.indexOf(whole), 1);
-      credited.add(whole).add(credit);
-    } else if (isByGallon) {
-      const [before, amount] = [dearest.line.rate, worthOf(dearest).plus(worth)];
-      const line = { ...dearest.line, rate: before?.plus(rate) ?? null, amount };
-      rest.splice(rest.indexOf(dearest), 1, { ...dearest, line });
-    }
+    if (whole !== undefined) credited.add(whole).add(credit);
   }
   return rest;
 }

@@ -7,14 +7,13 @@ import {
   type AnyPaper,
   type Case,
   type Direction,
-  type Invoice,
   isLive,
   lineKind,
   type Names,
   Papers,
 } from "./papers.ts";
-import { type Finding, type MatchSettings, Reference, Run, situationOf } from "./situation.ts";
-import { rules } from "./rules.ts";
+import { type Finding, type MatchSettings, Reference, Run } from "./situation.ts";
+import { rules, situationOf } from "./rules.ts";
 
 /** Only this party, or this direction; null: all. */
 export interface MatchFilter {
@@ -23,15 +22,18 @@ export interface MatchFilter {
   readonly direction: Direction | null;
 }
 
-/** `wait`: a paper that is awaited is not here yet; `left`: nothing on it is fuel, or it is a draft or void. */
-type State = "match" | "differ" | "wait" | "left";
+/** Is it of the party and direction that were asked for? */
+export const isMeant = (
+  { party, partyName, direction }: Pick<Finding, "party" | "partyName" | "direction">,
+  filter: MatchFilter,
+): boolean =>
+  [null, direction].includes(filter.direction) &&
+  (filter.party === null ||
+    filter.party === party ||
+    partyName.toLowerCase().includes(filter.party.toLowerCase()));
 
 type Returned<Run> = Run extends Generator<undefined, infer Report> ? Report : never;
 export type MatchReport = Returned<ReturnType<Matching["run"]>>;
-
-/** More than this share of a comparison's results are differences: both sides mean other things there. */
-const OTHER_MEANING = 0.5;
-const TELLING = 10;
 
 /** Papers and what they are compared with, filled first; then {@link run} once. */
 export class Matching {
@@ -79,9 +81,10 @@ export class Matching {
   /** `each` is told of every case. Yields between steps: what runs it decides how long it takes. */
   *run(settings: MatchSettings, filter: MatchFilter, each: (one: Case) => void = () => {}) {
     const run = new Run(this.#names, this.reference, settings);
+    /** `wait`: a paper that is awaited is not here yet; `left`: nothing on it is fuel, or it is a draft or void. */
     const invoices = { all: 0, match: 0, differ: 0, wait: 0, left: 0 };
-    /** Of invoices that something was found of: they count when it is known what is told. */
-    const states = new Map<string, State>();
+    /** Of cases in which something was found: they count when it is known what is told. */
+    const states = new Map<string, keyof typeof invoices>();
     let steps = 0;
     for (const one of this.papers.cases()) {
       if (++steps % 50 === 0) yield undefined;
@@ -90,30 +93,28 @@ export class Matching {
       const before = run.found.length;
       for (const rule of rules) rule.judge(situation);
       each(one);
-      const named = run.found.slice(before).flatMap(({ finding }) => finding.papers);
       for (const invoice of one.invoices) {
-        if (!run.isIn(invoice.day) || !this.#isMeant(invoice, filter)) continue;
-        const state = stateOf(invoice, situation.waits);
+        const partyName = this.reference.party(invoice.party);
+        if (!run.isIn(invoice.day) || !isMeant({ ...invoice, partyName }, filter)) continue;
+        const isCompared = isLive(invoice) && invoice.lines.some((it) => lineKind(it) === "fuel");
+        const state = !isCompared ? "left" : situation.waits ? "wait" : "match";
         invoices.all++;
-        if (named.some(({ id }) => id === invoice.id)) states.set(invoice.id, state);
+        if (run.found.length > before) states.set(invoice.id, state);
         else invoices[state]++;
       }
     }
     const { from, to, accepted } = settings;
-    const meaningless = (["sale", "purchase"] as const).flatMap((direction) =>
-      [...run.counts[direction]].flatMap(([name, { compared, differing }]) =>
-        compared >= TELLING && differing > compared * OTHER_MEANING ? `${name} ${direction}` : [],
-      ),
-    );
     const all = run.found
-      .filter(({ rule, finding }) => !meaningless.includes(rule) && this.#isMeant(finding, filter))
-      .toSorted((one, other) => place(one) - place(other) || inOrder(one.finding, other.finding))
+      .filter(({ rule, finding }) => !run.isMeaningless(rule, finding.direction))
+      .filter(({ finding }) => isMeant(finding, filter))
+      .toSorted(
+        (one, other) => placeOf(one) - placeOf(other) || inOrder(one.finding, other.finding),
+      )
       .map(({ finding }) => finding);
     const isAccepted = ({ key, digest }: Finding): boolean => accepted.get(key) === digest;
     const findings = all.filter((one) => !isAccepted(one));
-    const told = new Set(
-      findings.flatMap(({ papers }) => papers.map(({ kind, id }) => `${kind} ${id}`)),
-    );
+    const papers = findings.flatMap((one) => one.papers);
+    const told = new Set(papers.map(({ kind, id }) => `${kind} ${id}`));
     for (const [id, state] of states) invoices[told.has(`invoice ${id}`) ? "differ" : state]++;
     return {
       from,
@@ -126,19 +127,13 @@ export class Matching {
       /** Those that a person has accepted with these values: they count nowhere. */
       accepted: all.filter(isAccepted),
       /** What cannot be compared here, in sentences. */
-      notCompared: [...this.#lacking(run.beyondTable), ...meaningless.map(inOtherWords)],
+      notCompared: [...this.#lacking(run.beyondTable), ...meaninglessIn(run)],
     };
-  }
-
-  #isMeant({ party, direction }: Pick<Invoice, "party" | "direction">, filter: MatchFilter) {
-    if (filter.direction !== null && filter.direction !== direction) return false;
-    if (filter.party === null || filter.party === party) return true;
-    return this.reference.party(party).toLowerCase().includes(filter.party.toLowerCase());
   }
 
   /** Papers that no flow brings, and what of those that are here cannot be compared. */
   #lacking(beyond: number): string[] {
-    const has = new Set<string>([...this.#kinds, ...this.reference.has]);
+    const has = new Set<unknown>([...this.#kinds, ...this.reference.has]);
     const all = Object.entries(LACKING).flatMap(([what, told]) => (has.has(what) ? [] : [told]));
     const of = beyond === 1 ? "1 ticket line" : `${beyond} ticket lines`;
     if (beyond > 0) all.push(`net from gross of ${of}: temperature or gravity is beyond the table`);
@@ -159,25 +154,22 @@ const LACKING = {
   owners: "freight: no flow brings connections, which say whose a rate is",
 };
 
-function stateOf(invoice: Invoice, waits: boolean): State {
-  const isCompared = isLive(invoice) && invoice.lines.some((line) => lineKind(line) === "fuel");
-  if (!isCompared) return "left";
-  return waits ? "wait" : "match";
-}
-
 export const SIDES = { sale: "what we bill", purchase: "what we are billed" } as const;
 
-function inOtherWords(key: string): string {
-  const [name = "", direction = ""] = key.split(" ");
-  const rule = rules.find((one) => one.name === name);
-  return `${rule?.title ?? name}, of ${SIDES[direction as Direction]}: most of it differs, so both papers mean other things here`;
-}
+const meaninglessIn = (run: Run): string[] =>
+  (["sale", "purchase"] as const).flatMap((direction) =>
+    rules
+      .filter((rule) => run.isMeaningless(rule, direction))
+      .map(
+        ({ compared }) =>
+          `${compared}, of ${SIDES[direction]}: most of it differs, so both papers mean other things here`,
+      ),
+  );
 
 export const sizeOf = ({ amount }: Finding): Decimal =>
   amount === null ? Decimal.zero : Decimal.of(amount);
 
-const place = ({ rule }: { readonly rule: string }): number =>
-  rules.findIndex(({ name }) => rule.startsWith(`${name} `));
+const placeOf = ({ rule }: Run["found"][number]): number => (rules as unknown[]).indexOf(rule);
 
 /** By name and party, each group's largest amount first. */
 const inOrder = (one: Finding, other: Finding): number =>
@@ -191,25 +183,24 @@ export function summed(findings: readonly Finding[]) {
   const { open = [], rest = [] } = Object.groupBy(findings, ({ rule }) =>
     rule === "not-billed" ? "open" : "rest",
   );
-  const parties = [
-    ...Map.groupBy(rest, ({ direction, party }) => `${direction} ${party}`).values(),
-  ].map((own) => {
+  const byParty = Map.groupBy(rest, ({ direction, party }) => `${direction} ${party}`);
+  const parties = Array.from(byParty.values(), (own) => {
     const [{ party, partyName, direction }] = own as [Finding];
-    const total = Decimal.sum(own.flatMap((one) => (one.favour === null ? [] : sizeOf(one))));
-    return { total, sum: { party, partyName, direction, findings: own.length, ...moneyOf(own) } };
+    return { party, partyName, direction, findings: own.length, ...moneyOf(own) };
   });
   return {
     /** Of the findings, deliveries that are not billed left out. */
     sums: moneyOf(rest),
     notBilled: { deliveries: open.length, about: Decimal.sum(open.map(sizeOf)).fixed(2) },
-    parties: parties
-      .toSorted(
-        (one, other) =>
-          other.total.compare(one.total) || byText(one.sum.partyName, other.sum.partyName),
-      )
-      .map(({ sum }) => sum),
+    parties: parties.toSorted(
+      (one, other) =>
+        totalOf(other).compare(totalOf(one)) || byText(one.partyName, other.partyName),
+    ),
   };
 }
+
+const totalOf = ({ forUs, againstUs }: ReturnType<typeof moneyOf>): Decimal =>
+  Decimal.of(forUs).plus(Decimal.of(againstUs));
 
 function moneyOf(findings: readonly Finding[]) {
   const sumFor = (favour: Finding["favour"]): string =>

@@ -11,11 +11,13 @@ import { dayAt, namedDay, workingDays } from "../core/time.ts";
 import { gallonsIn } from "../platform/contract/order.ts";
 import {
   type AnyPaper,
+  type Case,
   type Day,
   type Direction,
   fold,
   type FreightRate,
   type Group,
+  groupsOf,
   type Invoice,
   type InvoiceLine,
   isLive,
@@ -35,7 +37,6 @@ import {
   larger,
   type PostedPrice,
   type Run,
-  type Situation,
   statedBasis,
   type Subject,
 } from "./situation.ts";
@@ -45,6 +46,20 @@ import { volumeCorrection } from "./volume.ts";
 type Verdict = Difference | readonly Difference[] | null;
 /** What a generator of subjects gives. */
 type Each<Source> = Source extends (situation: Situation) => Iterable<infer One> ? One : never;
+
+type Situation = ReturnType<typeof situationOf>;
+
+/** One case as its rules see it. */
+export function situationOf(one: Case, run: Run) {
+  const { groups, reversed } = groupsOf(one, run.names);
+  const billed = groups.flatMap((group) =>
+    group.lines.flatMap((it) => (run.isIn(it.invoice.day) ? billedOf(it, group, run) : [])),
+  );
+  /** Lines, groups and prices that an earlier rule has explained: later ones do not tell it again. */
+  const explained = new Set<JoinedLine | Group | Billed>();
+  /** `waits`: something waits for a paper that is not here yet. */
+  return { ...one, groups, reversed, billed, run, explained, waits: false };
+}
 
 const NONE: readonly Difference[] = [];
 const { zero } = Decimal;
@@ -95,35 +110,22 @@ function* loadsIn({ groups, explained, run }: Situation) {
 }
 type Load = Each<typeof loadsIn>;
 
-/** Single lines, without those whose price an earlier rule has explained: several rules look at each. */
-function* billedIn(situation: Situation) {
-  const { explained, priced, run } = situation;
-  const all = billedOf.get(situation) ?? subjectsIn(situation);
-  billedOf.set(situation, all);
-  for (const it of all)
-    if (!explained.has(it.one) && !priced.has(it.one) && run.isIn(it.day)) yield it;
+/** One line, and what of it is the price of a list: a bill that names none, nor an order a price, is at the list. */
+function billedOf(one: JoinedLine, group: Group, run: Run) {
+  const { invoice, line } = one;
+  const isAtList = group.direction === "purchase" && priceOf(group, group.direction) === null;
+  const rack = line.rackPrice ?? (isAtList ? line.rate : null);
+  const papers = papersOf([one], one.tickets, group.orders);
+  /** In force where it was loaded. */
+  const lists = rack && listsOf(one, group, run);
+  const about = lineKey(one);
+  return { ...headOf(invoice), about, papers, lines: [one], group, one, line, rack, lists };
 }
-const billedOf = new WeakMap<Situation, ReturnType<typeof subjectsIn>>();
-const subjectsIn = ({ groups, run }: Situation) =>
-  groups.flatMap((group) =>
-    group.lines.map((one) => ({
-      ...headOf(one.invoice),
-      about: lineKey(one),
-      papers: papersOf([one], one.tickets, group.orders),
-      lines: [one],
-      group,
-      one,
-      line: one.line,
-      /** In force where it was loaded. */
-      lists: late(() => listsOf(one, group, run, [...terminalsOf(group), one.line.location ?? ""])),
-    })),
-  );
-/** Made when it is first asked for. */
-const late = <Made>(make: () => Made) => {
-  let made: Made | undefined;
-  return () => (made ??= make());
-};
-type Billed = Each<typeof billedIn>;
+type Billed = ReturnType<typeof billedOf>;
+
+/** Single lines, without those whose price an earlier rule has explained. */
+const billedIn = ({ billed, explained }: Situation): Billed[] =>
+  billed.filter((it) => !explained.has(it) && !explained.has(it.one));
 
 /** Tickets, and the groups that each is in, in the direction in which it is billed. */
 function* deliveredIn({ tickets, groups, run }: Situation) {
@@ -220,9 +222,7 @@ function wrongProduct({ group, lines, first, billed, rate }: Load, situation: Si
   );
   if (other === undefined) return NONE;
   for (const one of [...lines, other]) explained.add(one);
-  const terminals = [...terminalsOf(other), first.line.location ?? ""];
-  const isAtList = direction === "purchase";
-  const lists = isAtList ? listsOf(first, other, run, terminals) : null;
+  const lists = direction === "purchase" ? listsOf(first, other, run) : null;
   const right = priceOf(other, direction) ?? lists?.now.price ?? null;
   const [named, expected] = [first.line.product, other.delivered[0]?.product ?? other.product];
   const over = rate === null || right === null ? null : rate.minus(right).times(billed);
@@ -278,7 +278,7 @@ function quantity(load: Load, situation: Situation): Verdict {
 
 /** Do its tickets name a bill of lading that none of the lines is about? Each may be billed by itself. */
 function hasMoreLoads({ lines, group }: Load): boolean {
-  const billed = lines.map(({ line }) => spelling(line.bolNumber ?? ""));
+  const billed = lines.map(({ line }) => spelling(line.bolNumber));
   const carried = group.tickets.flatMap(({ bols }) => bols.map(spelling)).filter(Boolean);
   return (
     lines.every(({ by }) => by === "bill of lading") && carried.some((bol) => !billed.includes(bol))
@@ -337,7 +337,12 @@ const terminalsOf = ({ ordered, tickets }: Group): string[] =>
   [...ordered, ...tickets].flatMap(({ terminal }) => terminal ?? []);
 
 /** The lists of terminals that were in force when a line was loaded; null: none that reach so far back. */
-function listsOf(one: JoinedLine, group: Group, run: Run, terminals: readonly string[]) {
+function listsOf(
+  one: JoinedLine,
+  group: Group,
+  run: Run,
+  terminals = [...terminalsOf(group), one.line.location ?? ""],
+) {
   const when = namedDay(one.line.deliveredDate ?? group.tickets[0]?.day ?? "");
   if (when === "") return null;
   return run.reference.inForce(terminals, group.product, when, one.invoice, run);
@@ -345,28 +350,21 @@ function listsOf(one: JoinedLine, group: Group, run: Run, terminals: readonly st
 
 /** What a line was billed at beside what it should be. */
 function priced(
-  { one, line }: Billed,
-  situation: Situation,
+  it: Billed,
+  { explained }: Situation,
   { billed, expected, ...more }: Difference & { billed: Decimal; expected: Decimal },
 ): Verdict {
   if (isNear(billed, expected, PRICE_STEP)) return NONE;
-  situation.priced.add(one);
-  return { ...between(billed, expected, line.gallons), ...more };
+  explained.add(it);
+  return { ...between(billed, expected, it.line.gallons), ...more };
 }
 
-/**
- * A line's rack price beside the lists in force; a bill that names none, nor an order a price, is at the list. `isOld`: is it
- * the price of an earlier list that is looked for, or any that is not in force?
- */
+/** A line's rack price beside the lists in force. `isOld`: is it looked for in earlier lists, or in none that is here? */
 const listed =
   (isOld: boolean) =>
   (billed: Billed, situation: Situation): Verdict => {
-    const { line, direction, group, one } = billed;
-    const isAtList = direction === "purchase" && priceOf(group, direction) === null;
-    const rack = line.rackPrice ?? (isAtList ? line.rate : null);
-    if (rack === null) return null;
-    const lists = billed.lists();
-    if (lists === null) return null;
+    const { rack, lists, one } = billed;
+    if (rack === null || lists === null) return null;
     const { now } = lists;
     const isPosted = ({ price, spread }: PostedPrice): boolean =>
       isNear(rack, price, PRICE_STEP) || isNear(rack, price.plus(spread), PRICE_STEP);
@@ -383,7 +381,7 @@ const listed =
   };
 
 /** Another terminal is billed than it was loaded at; where no order names a price, the two lists say what it comes to. */
-function wrongTerminal(billed: Billed, { run, priced }: Situation): Verdict {
+function wrongTerminal(billed: Billed, { run, explained }: Situation): Verdict {
   const { line, group, one, direction } = billed;
   const named = run.reference.terminal(line.location);
   const loaded = terminalsOf(group)
@@ -399,7 +397,7 @@ function wrongTerminal(billed: Billed, { run, priced }: Situation): Verdict {
     listsOf(one, group, run, [it.terminalCode ?? ""]),
   );
   if (!wrongly || !rightly || priceOf(group, direction) !== null) return found;
-  priced.add(one);
+  explained.add(billed);
   const { over } = between(wrongly.now.price, rightly.now.price, line.gallons);
   return { ...found, over };
 }
@@ -431,20 +429,20 @@ function* haulsIn(situation: Situation) {
   const { lines, groups } = situation;
   const loadOf = (ticket: Ticket): string =>
     groups.find((group) => group.tickets.includes(ticket))?.load ?? ticket.id;
-  const loadsOf = (invoice: Invoice): Map<string, Ticket | null> => {
-    const tickets = lines.flatMap((line) => (line.invoice === invoice ? line.tickets : []));
-    const loads = new Map(tickets.map((ticket) => [loadOf(ticket), ticket]));
-    return loads.size > 0 ? loads : new Map([[invoice.id, null]]);
-  };
-  const hauling = [...invoicesIn(situation)].flatMap(({ invoice }) =>
-    lines.some((line) => line.invoice === invoice) ? invoice : [],
+  const hauling = [...invoicesIn(situation)].flatMap(({ invoice }) => {
+    const own = lines.filter((line) => line.invoice === invoice);
+    const tickets = own.flatMap((line) => line.tickets);
+    const loads = new Map<string, Ticket | null>(tickets.map((it) => [loadOf(it), it]));
+    if (loads.size === 0) loads.set(invoice.id, null);
+    return own.length > 0 ? [{ invoice, loads }] : [];
+  });
+  const hauls = connected(hauling, ({ invoice: { direction, party }, loads }) =>
+    Array.from(loads.keys(), (load) => `${direction} ${party} ${load}`),
   );
-  const hauls = connected(hauling, (invoice) =>
-    [...loadsOf(invoice).keys()].map((load) => `${invoice.direction} ${invoice.party} ${load}`),
-  );
-  for (const invoices of hauls) {
+  for (const haul of hauls) {
+    const invoices = haul.map(({ invoice }) => invoice);
     const first = invoices[0] as Invoice;
-    const loads = new Map(invoices.flatMap((invoice) => [...loadsOf(invoice)]));
+    const loads = new Map(haul.flatMap((one) => [...one.loads]));
     yield { ...headOf(first), about: first.id, papers: invoices, first, invoices, loads };
   }
 }
@@ -694,24 +692,23 @@ function noOrder({ ticket, day }: Delivered, { orders, run }: Situation): Verdic
   return { isCertain: false, isNeutral: true, expected: "an order", cause, next };
 }
 
-/** `title`: what the comparison is called; `of`: what it looks at, one after the other. */
-const rule = <One extends Subject>(
+/** `compared`: what the comparison is called; `of`: what it looks at, one after the other. */
+function rule<One extends Subject>(
   name: string,
-  title: string,
+  compared: string,
   of: (situation: Situation) => Iterable<One>,
   find: (one: One, situation: Situation) => Verdict,
-) => ({
-  name,
-  title,
-  judge(situation: Situation): void {
+) {
+  const judge = (situation: Situation): void => {
     for (const one of of(situation)) {
       const verdict = find(one, situation);
-      if (verdict === null) continue;
-      const found = "cause" in verdict ? [verdict] : verdict;
-      situation.run.judged(name, title, one, found);
+      if (verdict !== null)
+        situation.run.judged(made, one, "cause" in verdict ? [verdict] : verdict);
     }
-  },
-});
+  };
+  const made = { name, compared, judge };
+  return made;
+}
 
 export const rules = [
   rule("billed-twice", "the same load on two lines", loadsIn, billedTwice),

@@ -10,15 +10,12 @@ import { byText } from "../core/text.ts";
 import { beginOf } from "../core/time.ts";
 import {
   type AnyPaper,
-  type Case,
   type CompanyLink,
   type Day,
   type Direction,
   fold,
   type FreightRate,
   GUESS,
-  type Group,
-  groupsOf,
   type Invoice,
   type InvoiceLine,
   type JoinedLine,
@@ -87,6 +84,16 @@ export interface Difference extends Partial<Subject> {
 /** One difference between papers, with what it comes to. */
 export type Finding = Readonly<ReturnType<Run["findingOf"]>>;
 
+/** `compared`: what the comparison is called. */
+interface Rule {
+  readonly name: string;
+  readonly compared: string;
+}
+
+/** So many results tell, and more than this share of them. */
+const TELLING = 10;
+const OTHER_MEANING = 0.5;
+
 interface Count {
   compared: number;
   differing: number;
@@ -98,10 +105,9 @@ export class Run {
   readonly reference: Reference;
   readonly settings: MatchSettings;
   readonly #share: Decimal;
-  /** `rule`: its name and the direction. */
-  readonly found: { readonly rule: string; readonly finding: Finding }[] = [];
+  readonly found: { readonly rule: Rule; readonly finding: Finding }[] = [];
   /** How often each rule compared, and found differences. */
-  readonly counts = { sale: new Map<string, Count>(), purchase: new Map<string, Count>() };
+  readonly #counts = { sale: new Map<Rule, Count>(), purchase: new Map<Rule, Count>() };
   /** When a day begins, ms UTC. */
   readonly beginOf = remembered((day: Day) => beginOf(day, this.settings.dayOf));
   /** Lines of tickets that the table of volume corrections does not cover. */
@@ -115,24 +121,27 @@ export class Run {
   }
 
   /** What a rule has found of a subject, which may be nothing. */
-  judged(name: string, compared: string, subject: Subject, found: readonly Difference[]): void {
-    const counts = this.counts[subject.direction];
-    const count = counts.get(name) ?? { compared: 0, differing: 0 };
-    if (count.compared++ === 0) counts.set(name, count);
-    if (found.length === 0) return;
-    count.differing++;
-    const rule = `${name} ${subject.direction}`;
+  judged(rule: Rule, subject: Subject, found: readonly Difference[]): void {
+    const counts = this.#counts[subject.direction];
+    const count = counts.get(rule) ?? { compared: 0, differing: 0 };
+    if (count.compared++ === 0) counts.set(rule, count);
+    if (found.length > 0) count.differing++;
     for (const one of found)
-      this.found.push({ rule, finding: this.findingOf({ ...subject, name, compared, ...one }) });
+      this.found.push({ rule, finding: this.findingOf({ ...rule, ...subject, ...one }) });
   }
 
-  findingOf(it: Difference & Subject & { readonly name: string; readonly compared: string }) {
+  /** More than half of what a rule compared differs: both sides mean other things there. */
+  isMeaningless(rule: Rule, direction: Direction): boolean {
+    const count = this.#counts[direction].get(rule) ?? { compared: 0, differing: 0 };
+    return count.compared >= TELLING && count.differing > count.compared * OTHER_MEANING;
+  }
+
+  findingOf(it: Rule & Subject & Difference) {
     const { name, direction, party, day, compared, cause, over = null } = it;
     // What is billed too much is owed to who pays.
-    const toUs = direction === "purchase" ? over : (over?.negated() ?? null);
-    const isMoney = toUs !== null && toUs.round(2).sign !== 0;
-    const amount = isMoney ? toUs.abs().round(2).fixed(2) : null;
-    const whose = toUs?.sign === 1 ? ("us" as const) : ("them" as const);
+    const toUs = (direction === "purchase" ? over : over?.negated())?.round(2) ?? Decimal.zero;
+    const amount = toUs.sign === 0 ? null : toUs.abs().fixed(2);
+    const whose = toUs.sign === 1 ? ("us" as const) : ("them" as const);
     const [billed, expected] = [shown(it.billed), shown(it.expected)];
     const papers = [...new Set(it.papers)].map(({ kind, id, number }) => ({ kind, id, number }));
     const joined = new Set(it.lines?.map(({ by }) => by ?? "nothing"));
@@ -159,7 +168,7 @@ export class Run {
       /** Money in the company's currency, without a sign; null: it cannot be told, or it comes to nothing. */
       amount,
       /** Who is owed it; null: nobody, it only has to be looked at. */
-      favour: isMoney && it.isNeutral !== true ? whose : null,
+      favour: amount !== null && it.isNeutral !== true ? whose : null,
       joined: [...joined].join(", "),
       cause,
       next: it.next ?? DISPUTE[direction],
@@ -189,19 +198,6 @@ export class Run {
     return this.names.product(one) === this.names.product(other);
   }
 }
-
-export type Situation = ReturnType<typeof situationOf>;
-
-export const situationOf = (one: Case, run: Run) => ({
-  ...one,
-  ...groupsOf(one, run.names),
-  run,
-  /** What an earlier rule has explained: later ones do not tell it again. */
-  explained: new Set<JoinedLine | Group>(),
-  priced: new Set<JoinedLine>(),
-  /** Something waits for a paper that is not here yet. */
-  waits: false,
-});
 
 /** What a person does about it, by who has billed. */
 const DISPUTE = {
@@ -238,11 +234,10 @@ export type PostedPrice = Price & { readonly price: Decimal };
 
 export class Reference {
   readonly #names: Names;
-  /** By terminal and product; and of who bills, sorted when it is first asked for: all are here by then. */
+  /** By terminal and product. */
   readonly #prices = new Map<string, PostedPrice[]>();
-  readonly #sorted = new Map<string, readonly PostedPrice[]>();
-  /** By what they are of. */
-  readonly #seen = new Map<string, Seen>();
+  /** How often each value was seen, by what it is of. */
+  readonly #seen = new Map<string, Map<string, number>>();
   readonly #stated = new Map<string, Decimal>();
   readonly #rates: FreightRate[] = [];
   readonly #places = new Map<string, Place>();
@@ -258,18 +253,25 @@ export class Reference {
   }
 
   /** What is here; `lanes`: freight rates; `owners`: it is known of one whose it is, where there are any. */
-  get has(): readonly string[] {
+  get has(): readonly (string | false)[] {
+    const [hasLanes, hasPrices] = [this.#rates.length > 0, this.#prices.size > 0];
     const isOwned = ({ party, connectionId }: FreightRate): boolean =>
       party !== null || this.#links.has(connectionId ?? "");
-    const owners = this.#rates.length === 0 || this.#rates.some(isOwned) ? ["owners"] : [];
-    const lanes = this.#rates.length > 0 ? ["lanes"] : [];
-    return [...(this.#prices.size > 0 ? ["prices"] : []), ...lanes, ...owners];
+    return [
+      hasPrices && "prices",
+      hasLanes && "lanes",
+      (!hasLanes || this.#rates.some(isOwned)) && "owners",
+    ];
   }
 
   addPrice(version: Price | null): void {
     if (version === null || version.price === null || Number.isNaN(version.fromMs)) return;
-    const key = `${this.#names.terminal(version.terminal)}|${this.#names.product(version.product)}`;
-    push(this.#prices, key, version as PostedPrice);
+    const product = this.#names.product(version.product);
+    push(this.#prices, this.#listAt(version.terminal, product), version as PostedPrice);
+  }
+
+  #listAt(terminal: string, product: string): string {
+    return `${this.#names.terminal(terminal)}|${product}`;
   }
 
   addFreightRate(rate: FreightRate | null): void {
@@ -313,37 +315,40 @@ export class Reference {
   /** What is usual follows from the site's own invoices. */
   learn(invoice: Invoice): void {
     for (const line of invoice.taxes)
-      if (line.rate !== null)
-        for (const seen of this.#taxes(nameOfTax(invoice, line))) count(seen, line.rate.plain());
+      if (line.rate !== null) {
+        const { own, all } = this.#taxNames(nameOfTax(invoice, line));
+        for (const name of [own, all]) this.#saw(name, line.rate.plain());
+      }
     for (const line of invoice.lines) {
       const basis = statedBasis(line);
-      if (basis !== null && lineKind(line) === "fuel") count(this.#bases(invoice), basis);
+      if (basis !== null && lineKind(line) === "fuel") this.#saw(nameOfBasis(invoice), basis);
     }
   }
 
-  #seenOf(key: string, least: number): Seen {
-    const seen = this.#seen.get(key) ?? { least, counts: new Map() };
-    this.#seen.set(key, seen);
-    return seen;
+  #saw(name: string, value: string): void {
+    const counts = this.#seen.get(name) ?? new Map<string, number>();
+    this.#seen.set(name, counts.set(value, (counts.get(value) ?? 0) + 1));
   }
 
-  /** By the name of a tax: its rates of this party, and of all. There are few, and every line of a tax asks for them. */
-  readonly #taxes = remembered((name: string): readonly [own: Seen, all: Seen] => {
-    const [direction, party, tax = "", authority = "", product = ""] = name.split("\0");
-    const what = `${fold(tax)}|${fold(authority)}|${this.#names.product(product)}`;
-    return [
-      this.#seenOf(`tax ${direction} ${party} ${what}`, USUAL_OF_PARTY),
-      this.#seenOf(`tax of all ${direction} ${what}`, USUAL_OF_ALL),
-    ];
-  }, NAMES_MAX);
-
-  #bases({ direction, party }: Whose): Seen {
-    return this.#seenOf(`basis ${direction} ${party}`, USUAL_OF_PARTY);
+  /** The value that nearly all have; null: fewer than `least` were seen, or they disagree. */
+  #usual(name: string, least: number): string | null {
+    const counts = this.#seen.get(name) ?? new Map<string, number>();
+    const all = sumOf(counts.values());
+    const [value = null] = counts.entries().find(([, many]) => many >= all * USUAL_SHARE) ?? [];
+    return all >= least ? value : null;
   }
 
   usualBasis(whose: Whose): Basis | null {
-    return usual(this.#bases(whose)) as Basis | null;
+    return this.#usual(nameOfBasis(whose), USUAL_OF_PARTY) as Basis | null;
   }
+
+  /** Of a tax as it is written: by what it was seen of its party, and of all. There are few, and every line of a tax asks. */
+  readonly #taxNames = remembered((name: string) => {
+    const [direction, party, tax = "", authority = "", product = ""] = name.split("\0");
+    const [what, of] = [fold(tax), this.#names.product(product)];
+    const all = `tax ${direction} ${what}|${fold(authority)}|${of}`;
+    return { own: `${all} of ${party}`, all, stated: [`${what}|${of}`, `${what}|`] };
+  }, NAMES_MAX);
 
   /** The site's own table first, then what this party usually pays, then what all do; null: nothing is usual. */
   taxRate(whose: Whose, line: TaxLine): { rate: Decimal; isStated: boolean } | null {
@@ -352,13 +357,10 @@ export class Reference {
 
   /** First asked for when all papers are here. */
   readonly #taxRates = remembered((name: string) => {
-    const [, , tax = "", , product = ""] = name.split("\0");
-    const stated =
-      this.#stated.get(`${fold(tax)}|${this.#names.product(product)}`) ??
-      this.#stated.get(`${fold(tax)}|`);
-    if (stated !== undefined) return { rate: stated, isStated: true };
-    const [own, all] = this.#taxes(name);
-    const rate = usual(own) ?? usual(all);
+    const { own, all, stated } = this.#taxNames(name);
+    const known = stated.flatMap((one) => this.#stated.get(one) ?? []);
+    if (known[0] !== undefined) return { rate: known[0], isStated: true };
+    const rate = this.#usual(own, USUAL_OF_PARTY) ?? this.#usual(all, USUAL_OF_ALL);
     return rate === null ? null : { rate: Decimal.of(rate), isStated: false };
   }, NAMES_MAX);
 
@@ -367,16 +369,12 @@ export class Reference {
    * day alone: whatever was valid during it): those that count as in force, those before, and the newest in force.
    * `pricesBefore`: the price before it counts as well. Null: no list is here that reaches so far back.
    */
-  inForce(
-    terminals: readonly string[],
-    product: string,
-    when: string,
-    whose: Whose,
-    run: { readonly beginOf: (day: Day) => number; readonly settings: { pricesBefore: boolean } },
-  ) {
+  inForce(terminals: readonly string[], product: string, when: string, whose: Whose, run: Run) {
+    const { direction, party } = whose;
     const versions = terminals
       .values()
-      .map((terminal) => this.#versions(terminal, product, whose))
+      .map((terminal) => [direction, party, this.#listAt(terminal, product)].join("\0"))
+      .map(this.#versions)
       .find((one) => one.length > 0);
     if (versions === undefined) return null;
     const isDay = when.length === 10;
@@ -393,36 +391,21 @@ export class Reference {
   }
 
   /** The versions of the list of who bills, the oldest first; those that name no company are ours. */
-  #versions(
-    terminal: string,
-    product: string,
-    { direction, party }: Whose,
-  ): readonly PostedPrice[] {
+  readonly #versions = remembered((name: string): readonly PostedPrice[] => {
+    const [direction, party, list = ""] = name.split("\0");
     const isOwn = direction === "sale";
     const company = isOwn ? this.us : party;
-    const key = `${company}|${terminal}|${product}`;
-    const known = this.#sorted.get(key);
-    if (known !== undefined) return known;
-    const list = this.#prices.get(`${this.#names.terminal(terminal)}|${product}`) ?? [];
-    const own = list.filter(
-      (one) => one.company === company || (isOwn && (one.company === null || company === null)),
-    );
+    const own = this.#prices
+      .get(list)
+      ?.filter(({ company: its }) => its === company || (isOwn && (its === null || !company)));
     // Of two with one beginning the later one corrects the other.
-    const versions = [...new Map(own.map((one) => [one.fromMs, one])).values()];
-    versions.sort((one, other) => one.fromMs - other.fromMs);
-    this.#sorted.set(key, versions);
-    return versions;
-  }
+    const versions = new Map(own?.map((one) => [one.fromMs, one])).values();
+    return [...versions].sort((one, other) => one.fromMs - other.fromMs);
+  }, NAMES_MAX);
 
   /** The freight rate of a party from a terminal to where an order goes; the most exact one. Null: none is here. */
-  freightRate(
-    party: string,
-    { location }: Order,
-    terminal: string | null,
-    product: string,
-    day: Day,
-  ): FreightRate | null {
-    const to = this.#places.get(location ?? "");
+  freightRate(party: string, order: Order, terminal: string | null, product: string, day: Day) {
+    const to = this.#places.get(order.location ?? "");
     const from = this.terminal(terminal);
     if (to === undefined || terminal === null) return null;
     const codeOf = (text: string) => this.#places.get(text)?.terminalCode ?? text;
@@ -469,21 +452,7 @@ type Whose = Pick<Invoice, "direction" | "party">;
 const nameOfTax = ({ direction, party }: Whose, { taxType, authority, productRef }: TaxLine) =>
   [direction, party, taxType, authority ?? "", productRef ?? ""].join("\0");
 
-/** How often each value was seen, and how many must have been seen for one to be the usual one. */
-interface Seen {
-  readonly least: number;
-  readonly counts: Map<string, number>;
-}
-
-const count = ({ counts }: Seen, value: string): void =>
-  void counts.set(value, (counts.get(value) ?? 0) + 1);
-
-/** The value that nearly all have; null: too few were seen, or they disagree. */
-function usual({ least, counts }: Seen): string | null {
-  const all = sumOf(counts.values());
-  const [value = null] = counts.entries().find(([, many]) => many >= all * USUAL_SHARE) ?? [];
-  return all >= least ? value : null;
-}
+const nameOfBasis = ({ direction, party }: Whose): string => `basis ${direction} ${party}`;
 
 /** What the gallons of a line are, by its own other two figures; null: it does not say, or both are alike. */
 export function statedBasis({ gallons, grossGallons, netGallons }: InvoiceLine): Basis | null {

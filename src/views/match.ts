@@ -9,18 +9,19 @@ import * as say from "./blocks.ts";
 import { asCsv } from "./csv.ts";
 
 /** The sentence that says how it stands. */
-export function headOf({
+export const headOf = ({
   invoices: { all, match, differ, wait, left },
   sums: { forUs, againstUs },
   notBilled,
-}: Pick<MatchReport, "invoices" | "sums" | "notBilled">): string {
-  return [
+}: Pick<MatchReport, "invoices" | "sums" | "notBilled">): string =>
+  [
     `Of ${all} invoices ${match} match; ${differ} differ: ${grouped(forUs)} for us, ${grouped(againstUs)} against us`,
-    ...(wait > 0 ? [`${wait} wait for a paper`] : []),
-    ...(left > 0 ? [`${left} bill no fuel or are drafts or void`] : []),
+    wait > 0 && `${wait} wait for a paper`,
+    left > 0 && `${left} bill no fuel or are drafts or void`,
     `${notBilled.deliveries} deliveries not billed: about ${grouped(notBilled.about)}.`,
-  ].join("; ");
-}
+  ]
+    .filter(Boolean)
+    .join("; ");
 
 /** Why papers were not compared when that was last tried; nothing where they were. */
 export const troubleOf = (trouble: Status["matching"]["trouble"]): say.Blocks =>

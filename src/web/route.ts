@@ -102,6 +102,12 @@ export type Answer =
   | { readonly file: string; readonly type: string; readonly text: string }
   | { readonly file: string; readonly type: string; readonly bytes: Uint8Array<ArrayBuffer> };
 
+export const csvFile = (name: string, text: string): Answer => ({
+  file: `${name}.csv`,
+  type: "text/csv",
+  text,
+});
+
 export interface Route {
   /** What is looked at changes nothing; what changes something is a form with a reason. */
   readonly method: "GET" | "POST";

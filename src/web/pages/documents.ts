@@ -49,7 +49,7 @@ import {
 import { bytes, html } from "../../views/html.ts";
 import { way } from "../charts.ts";
 import { choice, field, further, hidden } from "../parts.ts";
-import type { Answer, Asked } from "../route.ts";
+import { type Answer, type Asked, csvFile } from "../route.ts";
 
 export async function documents({ office, query }: Asked): Promise<Answer> {
   const { text, ...filters } = chosenIn(query);
@@ -159,7 +159,7 @@ export async function documentsCsv({ office, query }: Asked): Promise<Answer> {
   const text = asCsv(documentsTable({ ...page, documents }, "", null));
   // Whoever opens the file later must see that it is not all of them.
   const isPart = page.newest !== null || before !== null;
-  return { file: isPart ? "documents-newest-only.csv" : "documents.csv", type: "text/csv", text };
+  return csvFile(isPart ? "documents-newest-only" : "documents", text);
 }
 
 export async function document({ office, params, site }: Asked): Promise<Answer> {

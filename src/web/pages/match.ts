@@ -15,7 +15,7 @@ import {
 } from "../../views/match.ts";
 import { counted } from "../../views/text.ts";
 import { changing, choice, hidden, periodFields } from "../parts.ts";
-import { type Answer, type Asked, personOf } from "../route.ts";
+import { type Answer, type Asked, csvFile, personOf } from "../route.ts";
 
 const SHOWN_MAX = 200;
 const SETTLE = [
@@ -146,14 +146,8 @@ export async function claim(asked: Asked): Promise<Answer> {
   return { title: `Claim: ${partyName}`, body };
 }
 
-export const claimFile = async (asked: Asked): Promise<Answer> => ({
-  file: "claim.csv",
-  type: "text/csv",
-  text: asCsv((await claimed(asked)).table),
-});
+export const claimFile = async (asked: Asked): Promise<Answer> =>
+  csvFile("claim", asCsv((await claimed(asked)).table));
 
-export const csv = async (asked: Asked): Promise<Answer> => ({
-  file: "match.csv",
-  type: "text/csv",
-  text: findingsCsv((await chosen(asked)).all),
-});
+export const csv = async (asked: Asked): Promise<Answer> =>
+  csvFile("match", findingsCsv((await chosen(asked)).all));

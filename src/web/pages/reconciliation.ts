@@ -35,7 +35,7 @@ import {
   knownView,
   verdictView,
 } from "../../views/reconciliation.ts";
-import { type Answer, type Asked, type Job, personOf, toldOf } from "../route.ts";
+import { type Answer, type Asked, csvFile, type Job, personOf, toldOf } from "../route.ts";
 import { zipped } from "../../core/zip.ts";
 import { bars, swatch } from "../charts.ts";
 import { changing, choice, field, hidden, periodFields } from "../parts.ts";
@@ -280,11 +280,7 @@ const running = (job: Job): Blocks => [
 export async function csv(asked: Asked): Promise<Answer> {
   const { state, asked: of } = jobOf(asked);
   if (state.is !== "done") throw new OfficeError("It is not ready yet.", "Look again in a moment.");
-  return {
-    file: `reconciliation-${of.from}-${of.to}.csv`,
-    type: "text/csv",
-    text: asCsv(state.report),
-  };
+  return csvFile(`reconciliation-${of.from}-${of.to}`, asCsv(state.report));
 }
 
 /** The seal is in the name: the same comparison is the same pack. */
