@@ -6,7 +6,9 @@ import { openTestSite, startTestWorker, type TestSite } from "../../test/support
 import { until } from "../../test/support/site-program.ts";
 import { systemClock } from "../app/process.ts";
 import type { Admission, Governor, Purpose } from "../core/budget.ts";
+import { openSharedGovernor } from "./governor.ts";
 import { done, job } from "./queue.suite.ts";
+import { type Hub, keysOf } from "./redis.ts";
 import type { SharedOptions, Sinks } from "./shared.ts";
 
 const month = new Date().toISOString().slice(0, 7);
@@ -25,6 +27,26 @@ async function open(redis: TestRedis, options: Parameters<typeof openTestSite>[1
   await site.governor.refresh();
   return site;
 }
+
+it("a Redis that keeps nothing of the month that it is told is not told without end: it is said", async () => {
+  let poll = 5;
+  const run = async () => [["north poll", String(poll)], []];
+  const hub = { redis: { status: "ready" }, run } as unknown as Hub;
+  const ledger = { site: "north", spent: () => ({ poll: 5 }), spend() {}, carried() {} };
+  const governor = openSharedGovernor({
+    hub,
+    keys: keysOf("test"),
+    budget: plenty,
+    clock: systemClock(),
+    ledger: { ...ledger, closedUntil: () => null },
+  });
+  await governor.refresh();
+  poll = 1;
+  await expect(governor.refresh()).rejects.toMatchObject({
+    message: expect.stringContaining("does not keep the month's requests") as string,
+    next: expect.stringContaining("noeviction") as string,
+  });
+});
 
 describe.skipIf(!isThere("redis-server"))("the governor of several processes", () => {
   it("two workers and a site together never send more than the minute allows, in any minute", async () => {
@@ -122,6 +144,18 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
     expect(performance.now() - since).toBeGreaterThan(windowMs - 10);
     await south.governor.refresh();
     expect(south.governor.spent(month)).toEqual({ poll: 1_005, write: 202 });
+  });
+
+  it("flushed: of the month no more goes than was left, before anybody has looked again", async () => {
+    const redis = await startRedis();
+    const shared = { windowMs: 5_000, budget: { ...plenty, perMonth: 1_000 } };
+    const north = await open(redis, { ...shared, site: "north", spent: { poll: 990 } });
+    const south = await open(redis, { ...shared, site: "south" });
+    await north.queue.close();
+    await redis.flush();
+    expect(await south.governor.admit("poll")).toEqual({ admitted: true });
+    south.governor.learn({ "ratelimit-remaining": "100", "ratelimit-reset": "60" }, 200);
+    expect(admitted(await admitAll(south.governor, "poll", 40))).toBe(9);
   });
 
   it("flushed: with what the platform says is left of its minute it goes on at once, and no further", async () => {

@@ -70,7 +70,7 @@ const WAITS_MS = 5_000;
 const JITTER_MS = 50;
 
 interface Wait {
-  /** `share`: other sites have the next places; `month`: others have used what was left, and it must be looked at anew. */
+  /** `share`: other sites have the next places; `month`: others have used what was left, or Redis lost it: it is looked at anew. */
   readonly why: keyof typeof whys;
   readonly ms: number;
 }
@@ -237,7 +237,7 @@ const KEPT_FOR_PROBES = 100;
  * One request, or why not and how long. What lies further ahead than anything is ever put was put there by a clock that has been
  * set back since: then it is as after a restart. A site that has had its share leaves room for those that ask, and a tenth of the
  * minute for those that may. Of the month it is told what was used and left when it was last looked at: since then, no more than
- * that may have been used.
+ * that may have been used, and where Redis knows of less, it is told first what it has lost.
  */
 const ADMIT = `${PRELUDE}
 local window, limit, flight = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -257,6 +257,9 @@ if gate[1] ~= run or ahead then
   gate = {run, now + window, false, false, 'new', false}
   used = 0
 end
+local total = 0
+for _, requests in ipairs(redis.call('HVALS', KEYS[4])) do total = total + requests end
+if total < tonumber(ARGV[8]) then return {'month', 0, used} end
 local opens = tonumber(gate[2])
 if opens > now then
   if gate[5] ~= 'new' then return {gate[5], opens - now, used} end
@@ -293,8 +296,6 @@ if weights[own] and sum > weights[own] then
     end
   end
 end
-local total = 0
-for _, requests in ipairs(redis.call('HVALS', KEYS[4])) do total = total + requests end
 if total - ARGV[8] >= tonumber(ARGV[9]) then return {'month', 0, used} end
 redis.call('ZADD', KEYS[2], now + flight, ARGV[4])
 redis.call('HINCRBY', KEYS[3], own, 1)
@@ -348,6 +349,14 @@ export const errands = new AsyncLocalStorage<Errand>();
 /** Longer than any month. */
 const MONTH_KEPT_S = 70 * 24 * 3_600;
 
+/** One tells, one tells what Redis has forgotten of others, and once it may forget meanwhile. */
+const TELLINGS_MAX = 4;
+const FORGETS: Trouble = {
+  code: "forgets",
+  message: "Redis does not keep the month's requests that it is told",
+  next: "See who flushes it, and that maxmemory-policy is noeviction. It goes on by itself.",
+};
+
 function openMonth(hub: Hub, keys: Keys, ledger: SiteLedger | null) {
   /** By `site purpose`. */
   let counts = new Map<string, number>();
@@ -373,7 +382,8 @@ function openMonth(hub: Hub, keys: Keys, ledger: SiteLedger | null) {
         `${ledger?.site} ${purpose}`,
         requests,
       ]);
-      do {
+      for (let turn = 0; turn === 0 || telling.length > 0; turn++) {
+        if (turn === TELLINGS_MAX) throw new RedisTrouble(FORGETS, null);
         const args = [MONTH_KEPT_S, sumOf(heard.values()), ...telling.flat()];
         const reply = await hub.run(MERGE, [keys.month(name), keys.sites], args);
         const [month, sites] = reply as [string[] | null, string[]];
@@ -384,7 +394,7 @@ function openMonth(hub: Hub, keys: Keys, ledger: SiteLedger | null) {
           counts.set(count, Math.max(counts.get(count) ?? 0, requests));
         // What Redis has forgotten of others, too.
         telling = [...counts].filter(([count, requests]) => requests > (heard.get(count) ?? 0));
-      } while (telling.length > 0);
+      }
       known = name;
     },
     isKnown: (name: string): boolean => known === name,
