@@ -20,6 +20,12 @@ const EXIT_ENVIRONMENT = 3;
 const PRODUCTION = " production";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const CLAIM = join(root, ".installing");
+/** fuelbridge sees by the channel that we are gone, and ends (src/app/process.ts): a kill is a signal that nobody passes on. */
+const HELD = {
+  stdio: ["inherit", "inherit", "inherit", "ipc"],
+  shell: false,
+  env: { FUELBRIDGE_LAUNCHER: String(process.pid) },
+};
 const inCheckout = existsSync(join(root, "package-lock.json")) && !root.includes("node_modules");
 const home = inCheckout || existsSync(join(root, "src", "main.ts")) ? root : join(root, "..");
 
@@ -183,19 +189,20 @@ async function main() {
     process.env.NODE_COMPILE_CACHE = process.env.NODE_COMPILE_CACHE || cache;
     // What one thread gives back the others use: else glibc keeps a heap for each.
     process.env.MALLOC_ARENA_MAX = process.env.MALLOC_ARENA_MAX || "2";
-    return start(node, ["--max-semi-space-size=4", entry, ...process.argv.slice(2)]);
+    return start(node, ["--max-semi-space-size=4", entry, ...process.argv.slice(2)], HELD);
   }
   module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE ?? cache);
   process.argv[1] = entry;
   await import(pathToFileURL(entry).href);
 }
 
-function start(command, args) {
+function start(command, args, held = {}) {
   const path = [join(node, ".."), bin, process.env.PATH].join(delimiter);
   const child = spawn(command, args, {
     stdio: "inherit",
-    env: { ...process.env, PATH: path },
     shell: process.platform === "win32",
+    ...held,
+    env: { ...process.env, PATH: path, ...held.env },
   });
   // A terminal sends Ctrl-C to the child as well; a supervisor signals only us, so SIGTERM is passed on.
   process.on("SIGINT", () => {});

@@ -1,15 +1,17 @@
 /** The launcher installs what is missing, and nothing that npm has installed already. */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { createInterface } from "node:readline";
 import { delimiter, dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { tempFolder } from "../test/support/folder.ts";
 
 const { platform, arch } = process;
@@ -69,7 +71,7 @@ function checkout(installed: Packages | null, locked = LOCKED) {
     put("node_modules/.package-lock.json", JSON.stringify({ packages: installed }));
   put("bin/npm", `#!/bin/sh\nmkdir -p node_modules\necho "$1 $2" >> "${join(root, "asked")}"\n`);
   chmodSync(join(root, "bin/npm"), 0o755);
-  return (...args: string[]) => {
+  const run = (...args: string[]) => {
     const { stdout } = spawnSync(process.execPath, [join(root, "src/launch.mjs"), ...args], {
       encoding: "utf8",
       env: { ...process.env, PATH: `${join(root, "bin")}${delimiter}${process.env["PATH"]}` },
@@ -82,6 +84,7 @@ function checkout(installed: Packages | null, locked = LOCKED) {
       whole: lines.filter((line) => line !== "ci --omit=dev").length,
     };
   };
+  return Object.assign(run, { root, put });
 }
 
 test.each<[string, Packages | null, number]>([
@@ -126,4 +129,41 @@ test("a command on a bare clone installs no tool of developers; the first tool d
   expect(run("--node", "src/main.ts")).toMatchObject({ installs: 2, whole: 1 });
   expect(run("--node", "src/main.ts")).toMatchObject({ installs: 2, whole: 1 });
   expect(run("demo")).toEqual({ ran: true, installs: 2, whole: 1 });
+});
+
+test("a launcher that is killed leaves no daemon behind: it is asked to end, as by a signal", async () => {
+  const { root, put } = checkout(some(HERE));
+  const processes = join(import.meta.dirname, "app/process.ts");
+  put(
+    "src/main.ts",
+    `import { untilSignal } from ${JSON.stringify(processes)};
+    const { exitCode } = await untilSignal(async (signal) => {
+      const pause = setInterval(() => {}, 1_000);
+      console.log(process.pid);
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      clearInterval(pause);
+    });
+    console.log("ended", exitCode);`,
+  );
+  mkdirSync(join(root, `node_modules/node-${platform}-${arch}/bin`), { recursive: true });
+  symlinkSync(process.execPath, join(root, `node_modules/node-${platform}-${arch}/bin/node`));
+  // An older Node, which starts another one.
+  const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "22.1.0" } })`;
+  const launcher = spawn(process.execPath, [
+    "--import",
+    `data:text/javascript,${encodeURIComponent(old)}`,
+    join(root, "src/launch.mjs"),
+    "run",
+  ]);
+  const told: string[] = [];
+  onTestFinished(() => {
+    const pid = Number(told[0]);
+    if (existsSync(`/proc/${pid}`) && told.length === 1) process.kill(pid, "SIGKILL");
+  });
+  for await (const line of createInterface(launcher.stdout)) {
+    told.push(line);
+    if (told.length === 1) launcher.kill("SIGKILL");
+  }
+  expect(Number(told[0])).not.toBe(launcher.pid);
+  expect(told[1]).toBe("ended 143");
 });

@@ -11,7 +11,8 @@ const CODES = { SIGINT: exitCodes.interrupted, SIGTERM: exitCodes.terminated } a
 
 /**
  * Runs `work` until it is done or was told to stop; `exitCode` is null when no signal came. The first SIGINT or SIGTERM asks
- * for an end: what is in hand is finished. The second stops waiting.
+ * for an end: what is in hand is finished. The second stops waiting. A launcher that is gone, which would have passed them on,
+ * asks as SIGTERM does.
  */
 export async function untilSignal<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
@@ -23,12 +24,21 @@ export async function untilSignal<Result>(
     exitCode = CODES[signal];
     controller.abort();
   };
+  const orphaned = (): void => {
+    if (exitCode === null) stop("SIGTERM");
+  };
   process.on("SIGINT", stop).on("SIGTERM", stop);
+  const isLaunched = process.env["FUELBRIDGE_LAUNCHER"] === String(process.ppid);
+  if (isLaunched && process.connected) {
+    process.on("disconnect", orphaned);
+    // It keeps nothing alive.
+    process.channel?.unref();
+  }
   try {
     const result = await work(controller.signal);
     return { result, exitCode };
   } finally {
-    process.off("SIGINT", stop).off("SIGTERM", stop);
+    process.off("SIGINT", stop).off("SIGTERM", stop).off("disconnect", orphaned);
   }
 }
 
