@@ -108,6 +108,7 @@ test("a fault of the books stops the walk where it is, and is no fault when the 
 });
 
 test("a list in pages goes on from its last stamp, back by as long as a transaction may take", async () => {
+  let now = "2026-11-21T12:00:00Z";
   const rows = ["2026-11-21T10:00:00.123Z", "2026-11-21T10:05:00Z", "2026-11-21T11:00:00Z"];
   const asked: (string | null)[] = [];
   const source = stampedList<string>({
@@ -118,7 +119,7 @@ test("a list in pages goes on from its last stamp, back by as long as a transact
     },
     stampOf: (row) => row,
   })({
-    now: () => new Date(),
+    now: () => new Date(now),
     tell: (all) => all.map((id) => ({ id, version: null, text: "{}" })),
     unavailable: (error) => new SourceUnavailable("not now", { next: "wait", cause: error }),
   });
@@ -143,6 +144,19 @@ test("a list in pages goes on from its last stamp, back by as long as a transact
   expect(second.told).toEqual(rows);
   expect((await read(second.position)).told).toEqual(rows.slice(2));
   expect(asked).toEqual([null, "2026-11-21T09:55:00.000Z", "2026-11-21T10:50:00.000Z"]);
+  // Long after it came to the last one, nothing can come up behind that: then all that was there at once is read no more.
+  now = "2026-11-21T13:10:00Z";
+  const settled = await read(second.position);
+  expect(settled.told).toEqual(rows.slice(2));
+  expect((await read(settled.position)).told).toEqual(rows.slice(-1));
+  expect(asked.at(-1)).toBe("2026-11-21T11:00:00.000Z");
+  // What is newer is looked at anew; a position of before is understood.
+  rows.push("2026-11-21T13:09:00.000Z");
+  const newer = await read(settled.position);
+  expect(newer.told).toEqual(rows.slice(-2));
+  expect((await read(newer.position)).told).toEqual(rows.slice(-1));
+  expect(asked.at(-1)).toBe("2026-11-21T12:59:00.000Z");
+  expect((await read({ rows: "2026-11-21T11:00:00.000Z" })).told).toEqual(rows.slice(2));
 });
 
 test("lists in pages are resumed in the list and at the page where they stopped", async () => {

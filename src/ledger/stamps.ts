@@ -117,29 +117,44 @@ export interface StampList<Row> {
   stampOf(row: Row): string;
 }
 
+/** Where such a list has been read to. A position of before has the stamp alone. */
+type ListMark = Pick<Mark, "since" | "seenAt" | "settled">;
+
 /**
  * A source of such a list. Rows need no numbers: each reading goes on from the last stamp that was read, back by as long as
- * a transaction may take, and tells what lies there again.
+ * a transaction may take, and tells what lies there again, until it has done so that long after it came to this stamp: else
+ * what was imported at once would be read again and again until something newer comes.
  */
 export const stampedList =
   <Row>(list: StampList<Row>) =>
   (telling: Telling<Row>): Source => ({
     async *read(from: Json | null, { signal }): AsyncGenerator<Page> {
-      let position = (from ?? {}) as Readonly<Record<string, string>>;
-      const before = position[list.name];
+      const known = ((from ?? {}) as Readonly<Record<string, string | ListMark>>)[list.name];
+      const isOld = typeof known === "string";
+      const before: ListMark = isOld ? { ...NEW, since: known } : (known ?? NEW);
+      const today = telling.now().toISOString();
+      const seenAt = before.seenAt ?? today;
+      const passed = before.since ?? BEGINNING;
+      const backMs = before.settled ? 0 : SETTLED_MS;
       const since =
-        before === undefined ? null : new Date(Date.parse(before) - SETTLED_MS).toISOString();
+        before.since === null ? null : new Date(Date.parse(passed) - backMs).toISOString();
+      let mark = { since: before.since, seenAt, settled: before.settled };
+      const positionNow = (): Json => (mark.since === null ? (from ?? {}) : { [list.name]: mark });
       if (signal.aborted) return;
       try {
         for await (const rows of list.pages(since, signal)) {
           const last = rows.at(-1);
           const stamp = last === undefined ? undefined : list.stampOf(last);
           // What is read once more is no step back.
-          if (stamp !== undefined && Date.parse(stamp) > Date.parse(before ?? BEGINNING))
-            position = { [list.name]: stamp };
-          yield { changes: telling.tell(rows), position };
+          if (stamp !== undefined && Date.parse(stamp) > Date.parse(passed))
+            mark = { since: stamp, seenAt: today, settled: false };
+          yield { changes: telling.tell(rows), position: positionNow() };
           if (signal.aborted) return;
         }
+        if (mark.since !== before.since || before.since === null || mark.settled) return;
+        if (Date.parse(today) - Date.parse(seenAt) < SETTLED_MS) return;
+        mark = { ...mark, settled: true };
+        yield { changes: [], position: positionNow() };
       } catch (error) {
         throwUnlessStopped(telling, error, signal);
       }
