@@ -416,7 +416,8 @@ export const desktopPayments = (records: Records, config: PaymentConfig) =>
 function paymentRow(row: Element): PaymentRow {
   const side = row.name === `${TABLES.purchase.payment.table}Ret` ? "purchase" : "sale";
   const { payment } = TABLES[side];
-  const [on, another] = row.all("AppliedToTxnRet");
+  const applied = row.all("AppliedToTxnRet");
+  const [on, another] = applied;
   const amount = row.amount(payment.amount);
   return {
     side,
@@ -429,6 +430,7 @@ function paymentRow(row: Element): PaymentRow {
     version: row.text("EditSequence"),
     party: row.ref(payment.partyRef).name,
     isVoid: amount.sign === 0,
+    idle: amount.minus(Decimal.sum(applied.map((one) => one.amount("Amount")))),
     markIn: (desired) => markedBy(memoed(row), desired).mark,
   };
 }

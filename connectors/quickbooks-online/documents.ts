@@ -552,10 +552,11 @@ export function onlinePayments(online: Online) {
 function paymentRow(side: LedgerSide, row: Element): PaymentRow {
   const { id, version } = identityOf(row);
   const { mark, text } = paymentIn(row.text("PrivateNote"));
+  const amount = row.amount("TotalAmt");
   return {
     side,
     date: row.needed("TxnDate").slice(0, 10),
-    amount: row.amount("TotalAmt"),
+    amount,
     document: linksOf(row, side)[0] ?? null,
     text,
     check: row.text(side === "sale" ? "PaymentRefNum" : "DocNumber"),
@@ -563,6 +564,7 @@ function paymentRow(side: LedgerSide, row: Element): PaymentRow {
     version,
     party: partyIn(side, row).party,
     isVoid: isVoided(row),
+    idle: row.decimal("UnappliedAmt") ?? amount.minus(sumOf(row.all("Line"))),
     markIn: () => mark,
   };
 }

@@ -303,6 +303,27 @@ test("an invoice whose payment somebody took off it is not paid a second time: a
   expect(company.rows("Payment")).toHaveLength(1);
 });
 
+test("a payment that somebody took off one of two invoices is not paid a second time", async () => {
+  const company = await openCompany();
+  const { sinks } = opened(settings(company));
+  const { ids = [] } = await deliver(sinks["invoices"] as Sink, item);
+  const money = { amount: d("19934.08"), date: "2026-11-21", invoiceId: "id-FL-1" };
+  const paying = paymentDocument("pay-1", String(ids[0]), money);
+  await deliver(sinks["payments"] as Sink, itemOf(paying));
+  const [payment] = company.rows("Payment");
+  const half = { TotalAmt: d("39868.16"), UnappliedAmt: d("19934.08") };
+  company.edit("Payment", payment?.Id ?? "", half);
+  await deliver(sinks["invoices"] as Sink, itemOf(invoiceDocument("FL-2")));
+  const paid = itemOf(invoiceDocument("FL-2", { status: "paid", paidDate: "2026-11-21" }));
+  expect(await deliver(sinks["invoices"] as Sink, paid)).toMatchObject({
+    fault: {
+      code: "paid-by-others",
+      message: expect.stringContaining(`19934.08 of Payment ${payment?.Id}`) as string,
+    },
+  });
+  expect(company.rows("Payment")).toHaveLength(1);
+});
+
 test("the accounts, the class and the location that the site names are on every document; one that is missing is named", async () => {
   const company = await openCompany();
   const named = {

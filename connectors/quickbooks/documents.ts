@@ -250,6 +250,8 @@ export interface PaymentRow extends KeptPayment {
   readonly version: string | null;
   readonly party: string | null;
   readonly isVoid: boolean;
+  /** What of its amount pays nothing. */
+  readonly idle: Decimal;
   /** The platform's id of it, by these external ids where its memo does not say. */
   readonly markIn: (desired: readonly string[]) => string | null;
 }
@@ -285,10 +287,11 @@ export const paymentTable = (books: PaymentBooks): Table<"payment", KeptPayment,
     return check === null ? kept : { ...kept, check };
   },
   facts: paymentFacts,
-  read: ({ id, party, isVoid, version, markIn }, desired) => ({
+  read: ({ id, party, isVoid, version, idle, markIn }, desired) => ({
     id,
     mark: markIn(marksOf(desired)),
     party,
+    idle,
     status: isVoid ? "cancelled" : "posted",
     version,
     facts: { number: id },

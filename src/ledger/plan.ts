@@ -288,9 +288,12 @@ export const platformIdOf = (mark: string): string =>
   isSettlement(mark) ? mark.slice(SETTLEMENT.length) : mark;
 const SETTLEMENT = "settlement:";
 
-/** A payment of the platform that stands, and that somebody took off what it paid. */
-export const paysNothing = ({ mark, status, facts }: Entry): boolean =>
-  mark !== null && status !== "cancelled" && (facts.words?.["document"] ?? null) === null;
+/** What pays nothing of a payment of the platform that stands: somebody took it off what it paid, or off one of several. */
+export function idleOf({ mark, status, facts: { words, money }, idle }: Entry): Decimal {
+  const { zero } = Decimal;
+  if (mark === null || status === "cancelled") return zero;
+  return idle ?? ((words?.document ?? null) === null ? (money?.amount ?? zero) : zero);
+}
 
 const settlementsOf = (invoice: string, { payments }: Entry): readonly PaymentOn[] =>
   payments.filter((one) => one.mark === settlementMark(invoice));
@@ -505,16 +508,11 @@ export async function settlementOf(
   const settling = { ...desired, on: entry };
   const located = await adapter.locate([settling], call);
   const before = located.filter(({ mark: its }) => its === desired.mark);
-  const idle = located.find(
-    (one) =>
-      paysNothing(one) &&
-      one.party === entry.party &&
-      one.facts.money?.["amount"]?.equals(amount) === true,
-  );
+  const idle = located.find((one) => one.party === entry.party && amount.compare(idleOf(one)) <= 0);
   if (idle !== undefined)
     throw new Refused({
       code: "paid-by-others",
-      message: `invoice ${invoice.number} in ${books.name} has ${amount.fixed(CENTS)} to pay, and ${nameOf(idle)} of that amount, which came from the platform, pays nothing there any more`,
+      message: `invoice ${invoice.number} in ${books.name} has ${amount.fixed(CENTS)} to pay, and ${idleOf(idle).fixed(CENTS)} of ${nameOf(idle)}, which came from the platform, pays nothing there`,
       next: "An accountant applies that payment to the invoice there, or voids it; then retry: nothing is paid twice.",
     });
   const draft = before.find(

@@ -119,6 +119,8 @@ export interface Entry<Native = unknown> {
   readonly disputed: boolean;
   /** Of an invoice or bill; none for other kinds. */
   readonly payments: readonly PaymentOn[];
+  /** Of a payment: what of its amount pays nothing. Left out: all of one that names no document, else none. */
+  readonly idle?: Decimal;
   /** Without state. What these books cannot show is left out; null is shown as empty. */
   readonly facts: Facts;
   /** The day it was settled in full; null: it is not. */

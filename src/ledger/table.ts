@@ -55,7 +55,7 @@ import {
   type Step,
   type StepTo,
 } from "./port.ts";
-import { isSettlement, paysNothing } from "./plan.ts";
+import { idleOf, isSettlement } from "./plan.ts";
 import type { Telling } from "./stamps.ts";
 
 /** Orders and tickets have tables of their own (goods.ts). */
@@ -244,7 +244,7 @@ function tableAdapter<K extends TableKind, Values, Row>(
       const isSettling = absent.some(({ mark }) => isSettlement(mark));
       const marked = others.filter(
         (other) =>
-          (marks.has(other.mark) || (isSettling && paysNothing(other))) &&
+          (marks.has(other.mark) || (isSettling && idleOf(other).sign > 0)) &&
           found.every((one) => one.id !== other.id),
       );
       const on = paidBy(absent);
