@@ -12,7 +12,7 @@ import {
   type Names,
   Papers,
 } from "./papers.ts";
-import { type Finding, type MatchSettings, Reference, Run } from "./situation.ts";
+import { type Finding, type MatchSettings, Reference, type Run, runOf } from "./situation.ts";
 import { rules, situationOf } from "./rules.ts";
 
 /** Only this party, or this direction; null: all. */
@@ -80,7 +80,7 @@ export class Matching {
 
   /** `each` is told of every case. Yields between steps: what runs it decides how long it takes. */
   *run(settings: MatchSettings, filter: MatchFilter, each: (one: Case) => void = () => {}) {
-    const run = new Run(this.#names, this.reference, settings);
+    const run = runOf(this.#names, this.reference, settings);
     /** `wait`: a paper that is awaited is not here yet; `left`: nothing on it is fuel, or it is a draft or void. */
     const invoices = { all: 0, match: 0, differ: 0, wait: 0, left: 0 };
     /** Of cases in which something was found: they count when it is known what is told. */

@@ -197,14 +197,14 @@ function billedTwice({ lines, group }: Load, { run, explained }: Situation): Ver
 const ageOf = ({ invoice, at }: JoinedLine): string =>
   [invoice.day, invoice.number, String(at).padStart(4)].join("\n");
 
+const FIGURES = ["gallons", "grossGallons", "netGallons", "rate"] as const;
+
 /** Another line bills the same: on another invoice, or in every figure. */
 const isTwin = (one: JoinedLine, among: readonly JoinedLine[], hasTicket: boolean): boolean =>
   among.some((other) => {
-    const isEqual = (name: "gallons" | "grossGallons" | "netGallons" | "rate"): boolean =>
-      one.line[name]?.plain() === other.line[name]?.plain();
-    if (other === one || !isEqual("gallons")) return false;
-    if (other.invoice !== one.invoice || hasTicket) return true;
-    return isEqual("grossGallons") && isEqual("netGallons") && isEqual("rate");
+    const figures = other.invoice !== one.invoice || hasTicket ? FIGURES.slice(0, 1) : FIGURES;
+    const isEqual = figures.every((it) => one.line[it]?.plain() === other.line[it]?.plain());
+    return other !== one && isEqual;
   });
 
 /** One product is billed and another one is on the ticket, and the gallons are the same. */

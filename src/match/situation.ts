@@ -82,7 +82,7 @@ export interface Difference extends Partial<Subject> {
 }
 
 /** One difference between papers, with what it comes to. */
-export type Finding = Readonly<ReturnType<Run["findingOf"]>>;
+export type Finding = Readonly<ReturnType<typeof findingOf>>;
 
 /** `compared`: what the comparison is called. */
 interface Rule {
@@ -94,109 +94,100 @@ interface Rule {
 const TELLING = 10;
 const OTHER_MEANING = 0.5;
 
+/** How often a rule compared, and found differences. */
 interface Count {
   compared: number;
   differing: number;
 }
 
+export type Run = ReturnType<typeof runOf>;
+
 /** What all cases share. */
-export class Run {
-  readonly names: Names;
-  readonly reference: Reference;
-  readonly settings: MatchSettings;
-  readonly #share: Decimal;
-  readonly found: { readonly rule: Rule; readonly finding: Finding }[] = [];
-  /** How often each rule compared, and found differences. */
-  readonly #counts = { sale: new Map<Rule, Count>(), purchase: new Map<Rule, Count>() };
-  /** When a day begins, ms UTC. */
-  readonly beginOf = remembered((day: Day) => beginOf(day, this.settings.dayOf));
-  /** Lines of tickets that the table of volume corrections does not cover. */
-  beyondTable = 0;
+export function runOf(names: Names, reference: Reference, settings: MatchSettings) {
+  const { from, to, today, patienceDays } = settings;
+  const share = settings.tolerancePercent.times(CENT);
+  const tolerance = (gallons: Decimal): Decimal =>
+    larger(gallons.abs().times(share), settings.toleranceGallons);
+  const counts = { sale: new Map<Rule, Count>(), purchase: new Map<Rule, Count>() };
+  const found: { readonly rule: Rule; readonly finding: Finding }[] = [];
+  return {
+    names,
+    reference,
+    settings,
+    tolerance,
+    found,
+    /** Lines of tickets that the table of volume corrections does not cover. */
+    beyondTable: 0,
+    /** When a day begins, ms UTC. */
+    beginOf: remembered((day: Day) => beginOf(day, settings.dayOf)),
 
-  constructor(names: Names, reference: Reference, settings: MatchSettings) {
-    this.names = names;
-    this.reference = reference;
-    this.settings = settings;
-    this.#share = settings.tolerancePercent.times(CENT);
-  }
+    /** What a rule has found of a subject, which may be nothing. */
+    judged(rule: Rule, subject: Subject, differences: readonly Difference[]): void {
+      const { direction, party } = subject;
+      const count = counts[direction].get(rule) ?? { compared: 0, differing: 0 };
+      if (count.compared++ === 0) counts[direction].set(rule, count);
+      if (differences.length > 0) count.differing++;
+      for (const one of differences)
+        found.push({
+          rule,
+          finding: findingOf({ ...rule, ...subject, ...one }, reference.party(party)),
+        });
+    },
 
-  /** What a rule has found of a subject, which may be nothing. */
-  judged(rule: Rule, subject: Subject, found: readonly Difference[]): void {
-    const counts = this.#counts[subject.direction];
-    const count = counts.get(rule) ?? { compared: 0, differing: 0 };
-    if (count.compared++ === 0) counts.set(rule, count);
-    if (found.length > 0) count.differing++;
-    for (const one of found)
-      this.found.push({ rule, finding: this.findingOf({ ...rule, ...subject, ...one }) });
-  }
+    /** More than half of what a rule compared differs: both sides mean other things there. */
+    isMeaningless(rule: Rule, direction: Direction): boolean {
+      const { compared, differing } = counts[direction].get(rule) ?? { compared: 0, differing: 0 };
+      return compared >= TELLING && differing > compared * OTHER_MEANING;
+    },
 
-  /** More than half of what a rule compared differs: both sides mean other things there. */
-  isMeaningless(rule: Rule, direction: Direction): boolean {
-    const count = this.#counts[direction].get(rule) ?? { compared: 0, differing: 0 };
-    return count.compared >= TELLING && count.differing > count.compared * OTHER_MEANING;
-  }
+    /** Do these gallons differ from what is expected by no more than is tolerated? */
+    isAlike: (gallons: Decimal, expected: Decimal): boolean =>
+      gallons.equals(expected) || gallons.isWithin(tolerance(expected), expected),
+    /** Is it long enough ago that a paper which is not here will not come by itself? */
+    isPatienceOver: (day: Day): boolean =>
+      Date.parse(today) - Date.parse(day) > patienceDays * DAY_MS,
+    isIn: (day: Day): boolean => day >= from && day <= to,
+    isSame: (one: string, other: string): boolean => names.product(one) === names.product(other),
+  };
+}
 
-  findingOf(it: Rule & Subject & Difference) {
-    const { name, direction, party, day, compared, cause, over = null } = it;
-    // What is billed too much is owed to who pays.
-    const toUs = (direction === "purchase" ? over : over?.negated())?.round(2) ?? Decimal.zero;
-    const amount = toUs.sign === 0 ? null : toUs.abs().fixed(2);
-    const whose = toUs.sign === 1 ? ("us" as const) : ("them" as const);
-    const [billed, expected] = [shown(it.billed), shown(it.expected)];
-    const papers = [...new Set(it.papers)].map(({ kind, id, number }) => ({ kind, id, number }));
-    const joined = new Set(it.lines?.map(({ by }) => by ?? "nothing"));
-    const values = [name, [billed, expected, amount ?? ""], papers.map(({ id }) => id)];
-    return {
-      /** The same difference has the same key in every run. */
-      key: `${name} ${it.about}`,
-      /** Of both sides' values: what a person accepts is exactly these. */
-      digest: sha256(JSON.stringify(values)).slice(0, 22),
-      rule: name,
-      certainty: it.isCertain ? ("certain" as const) : ("probable" as const),
-      direction,
-      party,
-      /** As people call it. */
-      partyName: this.reference.party(party),
-      day,
-      /** As people find them. */
-      papers,
-      compared,
-      billed,
-      expected,
-      /** Digits; null: it is not about gallons. */
-      gallons: shown(it.gallons?.round(2)),
-      /** Money in the company's currency, without a sign; null: it cannot be told, or it comes to nothing. */
-      amount,
-      /** Who is owed it; null: nobody, it only has to be looked at. */
-      favour: amount !== null && it.isNeutral !== true ? whose : null,
-      joined: [...joined].join(", "),
-      cause,
-      next: it.next ?? DISPUTE[direction],
-    };
-  }
-
-  tolerance(gallons: Decimal): Decimal {
-    return larger(gallons.abs().times(this.#share), this.settings.toleranceGallons);
-  }
-
-  /** Do these gallons differ from what is expected by no more than is tolerated? */
-  isAlike(gallons: Decimal, expected: Decimal): boolean {
-    return gallons.equals(expected) || gallons.isWithin(this.tolerance(expected), expected);
-  }
-
-  /** Is it long enough ago that a paper which is not here will not come by itself? */
-  isPatienceOver(day: Day): boolean {
-    const { today, patienceDays } = this.settings;
-    return Date.parse(today) - Date.parse(day) > patienceDays * 86_400_000;
-  }
-
-  isIn(day: Day): boolean {
-    return day >= this.settings.from && day <= this.settings.to;
-  }
-
-  isSame(one: string, other: string): boolean {
-    return this.names.product(one) === this.names.product(other);
-  }
+function findingOf(it: Rule & Subject & Difference, partyName: string) {
+  const { name, direction, party, day, compared, cause, over = null } = it;
+  // What is billed too much is owed to who pays.
+  const toUs = (direction === "purchase" ? over : over?.negated())?.round(2) ?? Decimal.zero;
+  const amount = toUs.sign === 0 ? null : toUs.abs().fixed(2);
+  const whose = toUs.sign === 1 ? ("us" as const) : ("them" as const);
+  const [billed, expected] = [shown(it.billed), shown(it.expected)];
+  const papers = [...new Set(it.papers)].map(({ kind, id, number }) => ({ kind, id, number }));
+  const joined = new Set(it.lines?.map(({ by }) => by ?? "nothing"));
+  const values = [name, [billed, expected, amount ?? ""], papers.map(({ id }) => id)];
+  return {
+    /** The same difference has the same key in every run. */
+    key: `${name} ${it.about}`,
+    /** Of both sides' values: what a person accepts is exactly these. */
+    digest: sha256(JSON.stringify(values)).slice(0, 22),
+    rule: name,
+    certainty: it.isCertain ? ("certain" as const) : ("probable" as const),
+    direction,
+    party,
+    /** As people call it. */
+    partyName,
+    day,
+    /** As people find them. */
+    papers,
+    compared,
+    billed,
+    expected,
+    /** Digits; null: it is not about gallons. */
+    gallons: shown(it.gallons?.round(2)),
+    /** Money in the company's currency, without a sign; null: it cannot be told, or it comes to nothing. */
+    amount,
+    /** Who is owed it; null: nobody, it only has to be looked at. */
+    favour: amount !== null && it.isNeutral !== true ? whose : null,
+    joined: [...joined].join(", "),
+    cause,
+    next: it.next ?? DISPUTE[direction],
+  };
 }
 
 /** What a person does about it, by who has billed. */

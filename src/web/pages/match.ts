@@ -5,14 +5,7 @@ import * as say from "../../views/blocks.ts";
 import type { Html } from "../../views/blocks.ts";
 import { asCsv } from "../../views/csv.ts";
 import { html } from "../../views/html.ts";
-import {
-  claimOf,
-  findingsCsv,
-  findingsTable,
-  headOf,
-  partiesTable,
-  troubleOf,
-} from "../../views/match.ts";
+import * as view from "../../views/match.ts";
 import { counted } from "../../views/text.ts";
 import { changing, choice, hidden, periodFields } from "../parts.ts";
 import { type Answer, type Asked, csvFile, personOf } from "../route.ts";
@@ -45,16 +38,18 @@ export async function match(asked: Asked): Promise<Answer> {
   const { currency } = asked.site;
   const lacking = last?.report.notCompared ?? [];
   const found = (caption: string, findings: readonly KeptFinding[]) =>
-    findingsTable(caption, findings.slice(0, SHOWN_MAX), currency, (one) => settling(one, asked));
+    view.findingsTable(caption, findings.slice(0, SHOWN_MAX), currency, (one) =>
+      settling(one, asked),
+    );
   const body = [
     say.title("Match"),
     say.line(
       "Orders, delivery tickets, invoices and prices that are stored, compared with each other. ",
       last === null
         ? "They were never compared; the daemon does it every night."
-        : say.say`Last compared ${say.ago(last.at)}, ${last.report.from} to ${last.report.to}: ${headOf(last.report)}`,
+        : say.say`Last compared ${say.ago(last.at)}, ${last.report.from} to ${last.report.to}: ${view.headOf(last.report)}`,
     ),
-    troubleOf(trouble),
+    view.troubleOf(trouble),
     html`<form method="get" action="/match">
       <div class="line">
         ${periodFields("", given)}
@@ -64,7 +59,7 @@ export async function match(asked: Asked): Promise<Answer> {
     </form>`,
     last !== null && open.length === 0 && say.quiet("Nothing differs."),
     open.length > 0 && [
-      partiesTable(summed(open).parties, currency, given),
+      view.partiesTable(summed(open).parties, currency, given),
       found(`What differs: ${counted(open.length, "finding")}`, open),
       say.line(
         open.length > SHOWN_MAX && `${open.length - SHOWN_MAX} more are in the CSV. `,
@@ -112,7 +107,7 @@ export async function matchNow(asked: Asked): Promise<Answer> {
   const [from, to] = [form.get("from") || null, form.get("to") || null];
   const by = `${session.user}: ${personOf(asked).note}`;
   const report = await office.match({ from, to, party: null, direction: null, by });
-  return { to: say.address("/match", { from, to }), told: headOf(report) };
+  return { to: say.address("/match", { from, to }), told: view.headOf(report) };
 }
 
 export const settle =
@@ -124,7 +119,7 @@ export const settle =
 
 async function claimed(asked: Asked) {
   const { open, given } = await chosen(asked);
-  return { given, ...claimOf(open, given.party, asked.site.currency) };
+  return { given, ...view.claimOf(open, given.party, asked.site.currency) };
 }
 
 export async function claim(asked: Asked): Promise<Answer> {
@@ -150,4 +145,4 @@ export const claimFile = async (asked: Asked): Promise<Answer> =>
   csvFile("claim", asCsv((await claimed(asked)).table));
 
 export const csv = async (asked: Asked): Promise<Answer> =>
-  csvFile("match", findingsCsv((await chosen(asked)).all));
+  csvFile("match", view.findingsCsv((await chosen(asked)).all));
