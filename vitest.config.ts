@@ -25,8 +25,8 @@ export default defineConfig(({ mode }) => {
       // By a factor above what they take: the machine may be busy.
       testTimeout: mode === "long" ? 1_200_000 : 300_000,
       hookTimeout: mode === "long" ? 1_200_000 : 600_000,
-      // Of four two wait at any time, for a server or for real time; the other two keep two cores busy.
-      maxWorkers: 4,
+      // More than half of them wait at any time, for a server or for real time: of four, the others left a fifth of two cores idle.
+      maxWorkers: 5,
       sequence: { shuffle: { files: false, tests: true }, sequencer: LengthyFirst },
       // Vitest begins with the project whose name is first by the alphabet: `shared` ends the run, whose last suites are
       // short, and no long suite runs alone at the end.
