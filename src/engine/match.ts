@@ -9,6 +9,7 @@ import type { Scratch } from "../core/scratch.ts";
 import { dayBefore } from "../core/time.ts";
 import {
   type AnyPaper,
+  type Day,
   type Direction,
   fold,
   laneOfRow,
@@ -18,6 +19,7 @@ import {
 } from "../match/papers.ts";
 import type { Finding, MatchSettings, Reference } from "../match/situation.ts";
 import { isMeant, Matching, type MatchReport } from "../match/report.ts";
+import { aboutOf, dayIn } from "./about.ts";
 import type { Engine, Flow } from "./engine.ts";
 import { isElsewhere } from "./sites.ts";
 
@@ -233,6 +235,13 @@ export class Matcher {
           for (const { text } of page) take(recordOf(text));
           yield undefined;
         }
+    const issuing = this.#flowsTo("invoices");
+    /** What we sent has the day that it has in the ERP: the platform knows when it came there. */
+    const add = (paper: AnyPaper | null, own: Day | null = null, isSent = false): void => {
+      const isSale = paper?.kind === "invoice" && paper.direction === "sale";
+      const day = own ?? (isSale ? this.#ownDay(issuing, paper) : null);
+      matching.add(paper && { ...paper, ...(day === null ? {} : { day }) }, isSent);
+    };
     const kept: Readonly<Record<string, Reader>> = {
       orders: read.order,
       deliveryTickets: read.ticket,
@@ -246,7 +255,7 @@ export class Matcher {
             name === "invoicesIssued" ? recordOf(page[0]?.text ?? "")["companyId"] : null;
           if (typeof ours === "string") reference.us ??= ours;
           for (const { text } of page)
-            if (!isElsewhere(this.#engine, from, text)) matching.add(reader(recordOf(text)));
+            if (!isElsewhere(this.#engine, from, text)) add(reader(recordOf(text)));
           yield undefined;
         }
     const sent: Readonly<Record<string, Reader | null>> = {
@@ -258,17 +267,18 @@ export class Matcher {
       suppliers: null,
     };
     for (const [name, reader] of Object.entries(sent))
-      for (const { flow, mapping } of this.#flowsTo(name))
+      for (const to of this.#flowsTo(name))
         for (const page of pagesBy("record", (after) =>
-          papers.sent(mapping.kind, flow, after, PAGE),
+          papers.sent(to.mapping.kind, to.flow, after, PAGE),
         )) {
-          for (const { body, target, platformId } of page) {
+          for (const { body, target, platformId, text } of page) {
             const known = defined({
               id: platformId ?? undefined,
               connectionId: /\/connections\/([^/ ]+)\//.exec(target)?.[1],
             });
             const row = recordOf(body);
-            if (reader !== null) matching.add(reader({ ...row, ...known }), true);
+            if (reader !== null)
+              add(reader({ ...row, ...known }), dayIn(aboutOf(to, text), this.#engine.dayOf), true);
             else if (name === "supplierTerminals") addPlace({ ...row, ...known });
             else if (name === "freightRates")
               reference.addFreightRate(read.freightRate({ ...known, ...row }));
@@ -286,6 +296,16 @@ export class Matcher {
         yield undefined;
       }
     this.#addTables(reference, read.freightRate);
+  }
+
+  /** Of an invoice that one of these flows sent; null: none of them did, or its record says none. */
+  #ownDay(flows: readonly Flow[], { id }: AnyPaper): Day | null {
+    const { papers } = this.#engine.store;
+    for (const flow of flows) {
+      const text = papers.own(flow.flow, flow.mapping.kind, id);
+      if (text !== null) return dayIn(aboutOf(flow, text), this.#engine.dayOf);
+    }
+    return null;
   }
 
   /** What the site's own tables say. */

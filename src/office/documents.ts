@@ -7,6 +7,7 @@ import { Decimal } from "../core/decimal.ts";
 import { deliveryStates, type Order } from "../core/record.ts";
 import type { DayToBook } from "../core/contract.ts";
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
+import { aboutOf, dayIn } from "../engine/about.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import type { FieldDifference } from "../reconcile/case.ts";
 import type { CaseRow } from "../reconcile/report.ts";
@@ -26,8 +27,6 @@ import type { Store } from "../store/store.ts";
 import { inCents } from "../core/text.ts";
 import { MONTHS } from "../core/time.ts";
 import {
-  aboutOf,
-  dayIn,
   partiesOf,
   partyOf,
   partyText,
@@ -210,13 +209,13 @@ const isLike = ({ day, cents: own, party }: ChoiceRow, { parties, days, cents }:
 function isStanding(
   found: Store["found"],
   { record }: ChoiceRow,
-  { ways, flow, states }: Wanted,
+  { flow, states }: Wanted,
 ): boolean {
   const standing = found.standing(record);
   return (
     standing !== null &&
     (flow === null || standing.flow === flow) &&
-    (states === null ? standing.state !== "echo" || ways !== null : states.includes(standing.state))
+    (states === null ? standing.state !== "echo" : states.includes(standing.state))
   );
 }
 

@@ -1,7 +1,8 @@
 /** What people know a document by: its party, its amount, and one line that says what it is and where it stands. */
 import type { About } from "../core/contract.ts";
 import { inCents, money } from "../core/text.ts";
-import { type Json, parseExact } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
+import { aboutOf, aboutRecord, dayIn, readText } from "../engine/about.ts";
 import { type Engine, type Flow, endpointOf } from "../engine/engine.ts";
 import { type Link, ownId } from "../store/deliveries.ts";
 import { hash } from "node:crypto";
@@ -13,32 +14,6 @@ import type { Store } from "../store/store.ts";
 import { OfficeError } from "../core/errors.ts";
 import type { Person } from "./asked.ts";
 import { type Action, type FaultCode, helpsWith } from "../core/faults.ts";
-
-/** A record that its source could not read, or that does not fit, says nothing. */
-export function aboutOf(flow: Flow | undefined, text: string | null): About & { number?: string } {
-  return flow === undefined ? {} : aboutRecord(flow, readText(text));
-}
-
-/** What a record's text says; undefined: it cannot be read, or there is none. */
-function readText(text: string | null): Json | undefined {
-  try {
-    return text === null ? undefined : parseExact(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The same of a record that was read already. */
-function aboutRecord(flow: Flow | undefined, read: Json | undefined): About & { number?: string } {
-  if (flow === undefined || read === undefined) return {};
-  try {
-    const record = flow.mapping.input.safeParse(read);
-    if (!record.success) return {};
-    return { number: flow.mapping.number(record.data), ...flow.mapping.about?.(record.data) };
-  } catch {
-    return {};
-  }
-}
 
 interface Party {
   readonly code: string | null;
@@ -96,10 +71,6 @@ function rowOf(tables: Engine["tables"], names: readonly string[], key: string) 
     return null;
   }
 }
-
-/** The day of the document where it tells one. `dayOf`: the company's day of an instant. */
-export const dayIn = ({ day = null }: About, dayOf: Engine["dayOf"]): string | null =>
-  day === null || day.length === 10 ? day : dayOf(day);
 
 /** What a document is looked at by, beside its number. */
 export function shownFacts({ currency, dayOf }: Engine, about: About, { code, name }: Party) {

@@ -638,13 +638,15 @@ interface SentPaper {
   readonly record: number;
   readonly target: string;
   readonly body: string;
+  /** Its record as it is now. */
+  readonly text: string;
   /** The platform's id of it; null: it is linked with none. */
   readonly platformId: string | null;
 }
 
 /** Records and sent documents of a flow as papers are compared (src/match): page by page, for other work goes on between. */
 export function papers(database: Database.Database) {
-  const { rows } = asking(database);
+  const { rows, value } = asking(database);
   return {
     /** Records at their newest version that changed since; those without a version are among them. */
     records: rows<
@@ -665,13 +667,18 @@ export function papers(database: Database.Database) {
     ),
     /** By what each record of a flow was last delivered. */
     sent: rows<[kind: string, flow: number, after: number, limit: number], SentPaper>(
-      `select r.record, q.target, q.body, l.platform_id as platformId
+      `select r.record, q.target, q.body, ${wholeIn("record", "r")} as text, l.platform_id as platformId
        from record r
          cross join delivery d on d.delivery = (select max(delivery) from delivery x
            where x.record = r.record and x.state = 'delivered' and x.request is not null)
          cross join request q on q.request = d.request
          left join link l on l.kind = ? and l.erp_id = shown_id(r.id)
        where r.flow = ? and r.record > ? and q.body_gone_ms is null order by r.record limit ?`,
+    ),
+    /** The record of a flow that became this one of the platform. */
+    own: value<[flow: number, kind: string, platformId: string], string>(
+      `select ${wholeIn("record", "r")} from link l cross join record r on r.flow = ? and r.id = stored_id(l.erp_id)
+       where l.kind = ? and l.platform_id = ? and l.born = 'erp'`,
     ),
     /** All requests of a flow that were carried out, the oldest first. */
     batches: rows<
