@@ -274,7 +274,7 @@ describe("what was committed late", () => {
     expect(received("orders")).toBe(orders + 1);
     expect(alertsOf(engine).filter((alert) => alert.startsWith("orders:"))).toEqual([
       expect.stringMatching(
-        /^orders: what was committed late is not known: Its feed was last read anew at .*503/,
+        /^orders: changes that came late on the platform may be missing: It was last read anew at .*503/,
       ),
     ]);
     await control.ask("DELETE", "/faults");

@@ -159,7 +159,7 @@ function findingOf(it: Rule & Subject & Difference, partyName: string) {
   const whose = toUs.sign === 1 ? ("us" as const) : ("them" as const);
   const [billed, expected] = [shown(it.billed), shown(it.expected)];
   const papers = [...new Set(it.papers)].map(({ kind, id, number }) => ({ kind, id, number }));
-  const joined = new Set(it.lines?.map(({ by }) => by ?? "nothing"));
+  const joined = new Set(it.lines?.flatMap(({ by }) => by ?? []));
   const values = [name, [billed, expected, amount ?? ""], papers.map(({ id }) => id)];
   return {
     /** The same difference has the same key in every run. */

@@ -115,8 +115,8 @@ function ofBothSides({ reconciliation }: Status): Concern[] {
     ...notWalked.map(({ flow, since, message, next }) =>
       concern({
         key: `not walked ${flow}`,
-        title: `${flow}: what was committed late is not known`,
-        detail: `${since === null ? "Its feed was never read anew" : `Its feed was last read anew at ${since}`}: ${message}`,
+        title: `${flow}: changes that came late on the platform may be missing`,
+        detail: `${since === null ? "It was never read anew" : `It was last read anew at ${since}`}: ${message}`,
         next,
       }),
     ),

@@ -340,8 +340,8 @@ function differing({ one, differences, told }: Facing): Fault<string> {
   if (has("link"))
     return fault(
       "link",
-      "the store or a mark names another partner than the records prove",
-      "Compare both documents; correct the mark, or deliver the right one again.",
+      "fuelbridge, or the platform's id in the books, joins it with another document than both records prove",
+      "Compare both documents; correct the platform's id in the books, or deliver the right one again.",
     );
   if (has("record")) {
     const why = untoldOf(one)?.fault ?? (told !== null && "fault" in told ? told.fault : null);

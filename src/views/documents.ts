@@ -96,7 +96,7 @@ export const foundView = (found: Found, what: string): Blocks => [
     what === ""
       ? "No document has come yet."
       : found.next === null
-        ? `Nothing is known for ${what}. A number may be cut short at its end; a party's name may be a part of it.`
+        ? `Nothing is known for ${what}. A number may be cut short at its end; a party's name may be a part of it. What was sent from here and came back is shown with the state "all" alone.`
         : "None of those that were looked through; older ones may be.",
   ),
   found.next !== null &&
@@ -276,7 +276,7 @@ export function groupsView(
               " Every document is delivered, on its way, or closed.",
             ),
           )
-        : line(say`${plural(documentsIn(own), "document")}, the most first.`),
+        : line(say`${plural(documentsIn(own), "document")}, the largest group first.`),
       cardsOf(own, button),
       clearing.length > 0 && [
         heading("Clears by itself"),

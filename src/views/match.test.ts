@@ -55,7 +55,7 @@ const report: MatchReport = {
 
 test("one sentence says how it stands; what waits is named where something does", () => {
   const head =
-    "Of 3 invoices 1 match; 1 differ: 1,397.50 for us, 0.00 against us; 1 wait for a paper; 1 deliveries not billed: about 0.00.";
+    "Of 3 invoices 1 match; 1 differ: 1,397.50 for us, 0.00 against us; 1 wait for a paper; 1 delivery not billed: about 0.00.";
   expect(headOf(report)).toBe(head);
 });
 
@@ -65,9 +65,9 @@ test("a terminal has the sums by party, each finding with its papers and both va
   expect(text).toContain("1 finding in what we are billed");
   expect(text).toContain("order-price: =Seller");
   expect(text).toContain("invoice BILL-1, ticket TK-1, order LD-1, =Seller, 2026-11-11");
-  expect(text).toContain("2.45 billed, 2.4 expected; -1800 gallons Joined by bill of lading.");
+  expect(text).toContain("2.45 instead of 2.4; -1800 gallons Put together by bill of lading.");
   expect(text).toMatch(/1397\.50 +for us +2\.45 a gallon is billed/);
-  expect(text).toContain("none billed");
+  expect(text).toContain("none instead of");
   expect(text).toMatch(/Not compared\n +the rack price in force/);
 });
 

@@ -7,6 +7,7 @@ import type { Finding } from "../match/situation.ts";
 import type { Status } from "../office/answers.ts";
 import * as say from "./blocks.ts";
 import { asCsv } from "./csv.ts";
+import { counted } from "./text.ts";
 
 /** The sentence that says how it stands. */
 export const headOf = ({
@@ -18,7 +19,7 @@ export const headOf = ({
     `Of ${all} invoices ${match} match; ${differ} differ: ${grouped(forUs)} for us, ${grouped(againstUs)} against us`,
     wait > 0 && `${wait} wait for a paper`,
     left > 0 && `${left} bill no fuel or are drafts or void`,
-    `${notBilled.deliveries} deliveries not billed: about ${grouped(notBilled.about)}.`,
+    `${counted(notBilled.deliveries, "delivery", "deliveries")} not billed: about ${grouped(notBilled.about)}.`,
   ]
     .filter(Boolean)
     .join("; ");
@@ -64,7 +65,7 @@ export const partiesTable = (
 
 /** Both values, and the gallons between them. */
 const valuesOf = ({ compared, billed, expected, gallons }: Finding): string =>
-  `${compared}: ${billed ?? "none"} billed, ${expected ?? "none"} expected${gallons === null ? "" : `; ${gallons} gallons`}`;
+  `${compared}: ${billed ?? "none"} instead of ${expected ?? "none"}${gallons === null ? "" : `; ${gallons} gallons`}`;
 
 const FAVOURS = { us: "for us", them: "against us" } as const;
 
@@ -91,8 +92,8 @@ export const findingsTable = <One extends Finding & Partial<KeptFinding>>(
       "What",
       (one) => [
         say.mark(one.certainty === "certain" ? "bad" : "wait", one.certainty),
-        ` ${one.rule}. ${valuesOf(one)}`,
-        one.joined !== "" && say.small(` Joined by ${one.joined}.`),
+        ` ${one.rule.replaceAll("-", " ")}. ${valuesOf(one)}`,
+        one.joined !== "" && say.small(` Put together by ${one.joined}.`),
       ],
     ],
     ["Amount", ({ amount }) => (amount === null ? "none" : say.money(amount, currency))],

@@ -472,9 +472,12 @@ export function knownView(
   currency: string,
   mayStay: (one: KnownDifference) => Inline = () => null,
 ): Blocks {
-  const shown = differences.toSorted((one, other) => Number(one.clears) - Number(other.clears));
-  const clearing = differences.filter(({ clears }) => clears).length;
-  const count = differences.length - clearing;
+  const clearing = differences.filter(({ clears }) => clears);
+  const open = differences.filter(({ clears }) => !clears);
+  const count = open.length;
+  const more = (all: readonly KnownDifference[]): Blocks =>
+    all.length > SHOWN &&
+    line(say`and ${all.length - SHOWN} more: the CSV of a comparison has all.`);
   return [
     notice(
       count > 0 ? "bad" : lastAt === null ? "wait" : "good",
@@ -486,12 +489,17 @@ export function knownView(
         strong(
           count === 0 ? "No difference is known." : say`${plural(count, "difference")} known.`,
         ),
-        clearing > 0 && say` ${plural(clearing, "invoice")} paid in part: nothing is to be done.`,
+        clearing.length > 0 &&
+          say` ${plural(clearing.length, "invoice")} paid in part: nothing is to be done.`,
       ),
     ),
-    shown.slice(0, SHOWN).map((one) => section(null, knownEntry(one, currency, mayStay(one)))),
-    shown.length > SHOWN &&
-      line(say`and ${shown.length - SHOWN} more: the CSV of a comparison has all.`),
+    open.slice(0, SHOWN).map((one) => section(null, knownEntry(one, currency, mayStay(one)))),
+    more(open),
+    section(
+      "Paid in part: nothing is to be done",
+      clearing.slice(0, SHOWN).map((one) => knownEntry(one, currency, null)),
+      more(clearing),
+    ),
     section(
       "Accepted by a person, until their values change",
       accepted.map((one) => knownEntry(one, currency, null)),

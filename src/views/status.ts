@@ -509,7 +509,7 @@ function checksOf({ month, comparedAt, notCompared, matchedAt, status }: MonthEn
       where: link("/needs-you", "Needs you"),
     },
     {
-      what: "Both sides were compared, after the month and whole",
+      what: "Both sides were compared in full, after the month",
       isDone: comparedAt !== null && notCompared.length === 0,
       number: [
         comparedAt === null ? "never" : at(comparedAt),

@@ -158,7 +158,7 @@ details summary, details[open] > summary { color: var(--pico-primary); }
 .buttons button { width: auto; margin: 0; }
 .sign { display: none; }
 footer.container { padding-block: 0 1.5rem; color: var(--soft); font-size: 0.86rem; }
-@media (max-width: 46rem) {
+@media screen and (max-width: 46rem) {
   header.container { grid-template-columns: 1fr; }
   header nav li { padding: 0; }
   header nav li a { padding: 0.45rem 0.5rem; }
@@ -177,7 +177,8 @@ footer.container { padding-block: 0 1.5rem; color: var(--soft); font-size: 0.86r
 @media print {
   header.container, form, .buttons, .told, .screen, details { display: none !important; }
   .container { max-width: none; }
-  body { font-size: 10pt; color: #000; background: #fff; }
+  :root { font-size: 9.5pt; }
+  body { color: #000; background: #fff; }
   .scroll { overflow: visible; }
   tr { break-inside: avoid; }
   td, th { padding: 0.25rem 0.35rem; }

@@ -124,7 +124,7 @@ const search = (query: URLSearchParams, flows: readonly string[]): Html => {
           "state",
           "State",
           [
-            ["", "all but sent from here"],
+            ["", "all that count"],
             ["all", "all"],
             ...STATES.map((state) => [state, stateName(state)] as const),
           ],
@@ -237,7 +237,7 @@ function sides(life: Life, site: Asked["site"]): Blocks {
     "Both sides",
     newest !== undefined &&
       quiet(
-        "≠ marks a value that the other side does not have; what both have is quiet. A mapping leaves some out, and looks some up.",
+        "≠ marks a value that the other side does not have; what both have is grey. Some fields are not sent, and codes come from the cross-references.",
       ),
     beside(
       paper(`As it came from ${from}`, record, other(sent)),

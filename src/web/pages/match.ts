@@ -73,7 +73,7 @@ export async function match(asked: Asked): Promise<Answer> {
       ),
     say.section("Not compared", lacking.length > 0 && say.list(lacking)),
     say.heading("Compare now"),
-    say.line("Nobody is asked for it: everything is in the store."),
+    say.line("It costs no requests: everything is here already."),
     changing(asked, {
       id: "match-now",
       action: "/match",

@@ -305,7 +305,7 @@ export async function tables(asked: Asked): Promise<Answer> {
   const body = [
     title("Cross-references"),
     line(
-      "A table says what one side calls what the other calls otherwise. Each is a CSV file that a spreadsheet opens too.",
+      "Each table has the platform's names beside the codes of the ERP. It is a CSV file that a spreadsheet opens, too.",
     ),
     missing === 0
       ? notice("good", line(strong("No row is missing."), " No document waits for one."))
@@ -404,7 +404,7 @@ export async function audit({ office, query }: Asked): Promise<Answer> {
             document === null ? flow : link(to`/documents/${document.id}`, document.number),
         ],
         ["Detail", ({ detail }) => detail],
-        ["Why", ({ reason }) => reason],
+        ["Why", ({ detail, reason }) => (reason === detail ? null : reason)],
       ],
       "Nobody has done anything yet.",
     ),
