@@ -1,6 +1,6 @@
 /** Backup of the running store, and the drill that proves it: restored, everything is on both sides exactly once. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { pino } from "pino";
 import { expect, test, vi } from "vitest";
 import { composeDaemon } from "../src/app/compose.ts";
@@ -181,6 +181,19 @@ test("the commands back up under a running daemon, refuse to restore under it, a
     file,
   );
   expect(removed).toHaveLength(1);
+  // On a share: its own oldest, and never another company's.
+  const share = tempFolder();
+  const other = "fuelbridge-other-20260101T000000000Z.sqlite";
+  writeFileSync(join(share, other), "");
+  const onShare = () =>
+    askCommand<Made>("backup", "--to", `${share}/`, "--keep", "1", "--config", file);
+  await onShare();
+  const last = await onShare();
+  expect(readdirSync(share).toSorted()).toEqual([basename(last.file), other]);
+  const unmounted = await commandHere("backup", "--to", `${share}/nas/`, "--config", file);
+  expect(unmounted).toMatchObject({ code: 3, err: expect.stringContaining("There is no folder") });
+  const single = await commandHere("backup", "--to", `${to}2`, "--keep", "1", "--config", file);
+  expect(single).toMatchObject({ code: 2 });
   await askCommand("restore", to, "--by", "eva", "--config", file);
 
   // The daemon that starts next stops, says so where it is asked, and tells whoever is to be told.

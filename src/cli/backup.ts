@@ -7,7 +7,6 @@ import { type Config, ownerOf } from "../config/config.ts";
 import { ConfigurationError, EnvironmentError, StorageError, StoreInUse } from "../core/errors.ts";
 import {
   type Copied,
-  copiesFolder,
   examineCopy,
   type ExaminedCopy,
   restoreStore,
@@ -29,7 +28,7 @@ export function backupCommands(program: Command): void {
     ({ options }) => (options["to"] === undefined ? "each" : "one"),
   )
     .option("--to <file>", "a new file, or a folder (default: backups in the state folder)")
-    .option("--keep <number>", "remove the oldest in the state folder beyond so many");
+    .option("--keep <number>", "remove this company's oldest in that folder beyond so many");
   addCommand(
     program,
     "restore <file>",
@@ -74,13 +73,23 @@ export function backupCommands(program: Command): void {
 async function backUp(file: string, to?: string, keep?: string): Promise<Answer> {
   const kept = keepOf(keep);
   const target = to === undefined ? null : resolve(to);
-  if (target !== null) refuseTarget(target);
+  if (to !== undefined) refuseTarget(to);
+  const isNamed = target !== null && !isFolder(target);
+  if (isNamed && kept !== null)
+    throw new ConfigurationError(
+      `--keep ${kept} is of a folder, and --to names the file ${target}.`,
+      "Name a folder with --to, or leave --keep out.",
+    );
   const config = await loadConfiguration(file);
   const copied = await askOf(config, (office) => office.backup(), "backup");
   const copy = proved(config, copied);
   const sha256 = await digestOf(copied.file);
-  const made = target === null ? copied.file : await moved(copied.file, target, sha256);
-  const removed = kept === null ? [] : prune(config.state, kept);
+  // A share may have the backups of several companies: each has its label, and removes its own.
+  const begins = target === null ? "fuelbridge-" : `fuelbridge-${config.company}-`;
+  const name = basename(copied.file).replace("fuelbridge-", begins);
+  const place = target === null || isNamed ? target : join(target, name);
+  const made = place === null ? copied.file : await moved(copied.file, place, sha256);
+  const removed = kept === null ? [] : prune(dirname(made), begins, kept);
   const { counts, until, bytes } = copy;
   return {
     data: { file: made, sha256, ...copy, removed },
@@ -113,12 +122,14 @@ function proved(config: Config, { file, auditBefore, auditAfter }: Copied): Exam
 }
 
 /** @throws EnvironmentError when something is there already, or the folder is not */
-function refuseTarget(target: string): void {
-  const folder = isFolder(target) ? target : dirname(target);
+function refuseTarget(to: string): void {
+  const target = resolve(to);
+  // What ends in a slash is a folder, be it there or not: a share that is not mounted is no file.
+  const folder = isFolder(target) || /[/\\]$/.test(to) ? target : dirname(target);
   if (!isFolder(folder))
     throw new EnvironmentError(
       `There is no folder ${folder}.`,
-      "Name one that is there with --to.",
+      "Make it, or mount what it is on, or name another one with --to.",
     );
   if (existsSync(target) && !isFolder(target))
     throw new EnvironmentError(
@@ -127,8 +138,7 @@ function refuseTarget(target: string): void {
     );
 }
 
-async function moved(from: string, target: string, sha256: string): Promise<string> {
-  const to = isFolder(target) ? join(target, basename(from)) : target;
+async function moved(from: string, to: string, sha256: string): Promise<string> {
   try {
     copyFileSync(from, to);
     sync(to);
@@ -165,10 +175,10 @@ function keepOf(text: string | undefined): number | null {
 }
 
 /** Names sort by time. Files of another name are somebody else's. */
-function prune(state: string, keep: number): string[] {
-  const folder = copiesFolder(state);
-  if (!existsSync(folder)) return [];
-  const copies = readdirSync(folder).filter((name) => NAME.test(name));
+function prune(folder: string, begins: string, keep: number): string[] {
+  const copies = readdirSync(folder).filter(
+    (name) => name.startsWith(begins) && STAMPED.test(name.slice(begins.length)),
+  );
   const old = copies
     .toSorted()
     .slice(0, -keep)
@@ -177,4 +187,4 @@ function prune(state: string, keep: number): string[] {
   return old;
 }
 
-const NAME = /^fuelbridge-\d{8}T\d{9}Z\.sqlite$/;
+const STAMPED = /^\d{8}T\d{9}Z\.sqlite$/;

@@ -679,7 +679,7 @@ function lacking(
   const octal = (mode & 0o7777).toString(8).padStart(4, "0");
   return {
     message: `the user ${user} lacks the right ${names} on ${called(at)} (mode ${octal}, of uid ${uid})`,
-    remedy: `Give the service's user this right, by owner, group, mode or ACL: setfacl -m u:${user}:${rights.join("")} FOLDER. If the service is another user, run check as that one.`,
+    remedy: `Give the service's user this right, by owner, group, mode or ACL: setfacl -m u:${user.replace(/^uid /, "")}:${rights.join("")} FOLDER. If the service is another user, run check as that one.`,
   };
 }
 

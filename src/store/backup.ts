@@ -44,7 +44,7 @@ const COUNTED = ["flow", "record", "delivery", "request", "link"] as const;
 const PAGES_AT_ONCE = 200;
 
 /** The folder in the state folder that copies are made in. */
-export const copiesFolder = (folder: string): string => join(folder, "backups");
+const copiesFolder = (folder: string): string => join(folder, "backups");
 
 /**
  * Copies the open store into a new file in {@link copiesFolder}, a part in each turn of the event loop. What is written

@@ -16,7 +16,11 @@ function refuse(request: IncomingMessage, origins: ReadonlyMap<string, string>) 
   const { host = "", origin } = headers;
   // Under a name of its own, a page elsewhere could have this server answer as that page's (DNS rebinding).
   if (given.length !== 1 || !origins.has(host) || !/^\/(?!\/)/.test(url))
-    return { status: 421, message: "This server has another name." };
+    return {
+      status: 421,
+      message:
+        "This server has another name: that of console.web.url, or one of console.web.names.",
+    };
   if (!METHODS.has(method)) return { status: 405, message: "Only GET and POST are taken." };
   const site = headers["sec-fetch-site"];
   if (method !== "POST") {
