@@ -12,6 +12,7 @@ import type { Kind } from "../core/kinds.ts";
 import { added, type CauseRow, type QuarantinedRow } from "../store/queries.ts";
 import type { Store } from "../store/store.ts";
 import { OfficeError } from "../core/errors.ts";
+import { timeOfDay } from "../core/time.ts";
 import type { Person } from "./asked.ts";
 import { type Action, type FaultCode, helpsWith } from "../core/faults.ts";
 
@@ -426,7 +427,7 @@ const ageMs = (nowMs: number, sinceMs: number): number => Math.max(nowMs - since
 /** One group with its deliveries, the oldest first, `limit` of them (all) after `skip`. @throws OfficeError when it is not there */
 export function shownGroup(engine: Engine, id: string, limit?: number, skip = 0) {
   const found = groupsOf(engine).find(({ shown }) => shown.id === id);
-  if (found === undefined) throw gone(engine.store, id);
+  if (found === undefined) throw gone(engine, id);
   const flow = engine.flows.find(({ name }) => name === found.shown.flow);
   const rows = deliveriesOf(engine.store, found).slice(skip, limit && skip + limit);
   return { ...found.shown, deliveries: shownOf(engine, flow, rows) };
@@ -453,21 +454,21 @@ export function remember(
     all.delete(group);
 }
 
-function gone(store: Store, id: string): OfficeError {
+function gone({ store, dayOf }: Engine, id: string): OfficeError {
   const last = decided.get(store)?.get(id);
   if (last === undefined)
     return new OfficeError(
       `There is no quarantine group "${id}".`,
       "`fuelbridge quarantine list` shows the groups.",
     );
-  const when = instant(new Date(last.atMs).toISOString());
+  const at = new Date(last.atMs).toISOString();
+  // As the company's clocks showed it.
+  const clock = timeOfDay(at, dayOf)?.replace(/..$/, ":$&") ?? `${at.slice(11, 16)} UTC`;
   return new OfficeError(
-    `Nothing is left to do here: ${last.by} ${last.what} at ${when}: ${last.note}`,
+    `Nothing is left to do here: ${last.by} ${last.what} on ${dayOf(at)} at ${clock}: ${last.note}`,
     "What was done about each document stands in its own story.",
   );
 }
-
-const instant = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
 
 interface Voiced {
   readonly code: string;
