@@ -170,6 +170,8 @@ export const storyView = (steps: readonly TraceStep[]): Blocks =>
 
 const SENTENCES: Readonly<Record<string, string>> = {
   received: "It came",
+  preflight: "The receiver was asked whether it has it",
+  ready: "It may be sent",
   quarantined: "It was held for a person",
   send: "It was sent",
   done: "The receiver took it",
@@ -191,6 +193,23 @@ const SENTENCES: Readonly<Record<string, string>> = {
   frozen: "It is being sent",
   decision: "A person decided",
 };
+
+/** The same in a picture, where there is room for a word. */
+const WORDS: Readonly<Record<string, string>> = {
+  received: "came",
+  preflight: "asked",
+  ready: "may go",
+  quarantined: "held",
+  send: "sent",
+  done: "taken",
+  linked: "known as one",
+  skipped: "not sent",
+  echo: "came back",
+  superseded: "replaced",
+  resolved: "closed",
+  retried: "tried again",
+};
+export const stepName = (event: string): string => WORDS[event] ?? event;
 
 const inSentence = (event: string): string => event.charAt(0).toUpperCase() + event.slice(1);
 

@@ -65,7 +65,9 @@ test("a terminal has the sums by party, each finding with its papers and both va
   expect(text).toContain("1 finding in what we are billed");
   expect(text).toContain("order-price: =Seller");
   expect(text).toContain("invoice BILL-1, ticket TK-1, order LD-1, =Seller, 2026-11-11");
-  expect(text).toContain("2.45 instead of 2.4; -1800 gallons Put together by bill of lading.");
+  expect(text).toContain(
+    "2.45 instead of 2.4; off by -1800 gallons Put together by bill of lading.",
+  );
   expect(text).toMatch(/1397\.50 +for us +2\.45 a gallon is billed/);
   expect(text).toContain("none instead of");
   expect(text).toMatch(/Not compared\n +the rack price in force/);

@@ -65,7 +65,7 @@ export const partiesTable = (
 
 /** Both values, and the gallons between them. */
 const valuesOf = ({ compared, billed, expected, gallons }: Finding): string =>
-  `${compared}: ${billed ?? "none"} instead of ${expected ?? "none"}${gallons === null ? "" : `; ${gallons} gallons`}`;
+  `${compared}, ${billed ?? "none"} instead of ${expected ?? "none"}${gallons === null ? "" : `; off by ${gallons} gallons`}`;
 
 const FAVOURS = { us: "for us", them: "against us" } as const;
 
@@ -85,14 +85,14 @@ export const findingsTable = <One extends Finding & Partial<KeptFinding>>(
           return [`${kind} `, say.link(documents, say.whole(number)), ", "];
         }),
         `${partyName}, `,
-        say.whole(day),
+        say.dayOf(day),
       ],
     ],
     [
       "What",
       (one) => [
         say.mark(one.certainty === "certain" ? "bad" : "wait", one.certainty),
-        ` ${one.rule.replaceAll("-", " ")}. ${valuesOf(one)}`,
+        ` ${one.rule.replaceAll("-", " ")}: ${valuesOf(one)}`,
         one.joined !== "" && say.small(` Put together by ${one.joined}.`),
       ],
     ],

@@ -181,7 +181,7 @@ footer.container { padding-block: 0 1.5rem; color: var(--soft); font-size: 0.86r
   body { color: #000; background: #fff; }
   .scroll { overflow: visible; }
   tr { break-inside: avoid; }
-  td, th { padding: 0.25rem 0.35rem; }
+  td, th { padding: 0.25rem 0.35rem; overflow-wrap: break-word; }
   .facts, .card, .banner { break-inside: avoid; }
   a { color: inherit; text-decoration: none; }
   .sign { display: grid; grid-template-columns: 1fr 1fr; gap: 3rem; margin-top: 4rem; }

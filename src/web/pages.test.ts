@@ -405,7 +405,7 @@ test("the page of a document has its life and bytes", async () => {
   const { documents } = await office.documents({ text: "INV-119", before: null });
   const { body } = await viewer.get(`/documents/${documents[0]?.id}`);
   expect(body).toContain("INV-119 · Prairie Fuel · $100.00 · is delivered");
-  for (const told of ["id-of-INV-119", "bill.create", "SHA-256", "received", "delivered"])
+  for (const told of ["id-of-INV-119", "bill.create", "SHA-256", ">came<", "delivered"])
     expect(body).toContain(told);
   expect((await viewer.get("/documents/999")).status).toBe(422);
 });

@@ -44,6 +44,7 @@ import {
   foundView,
   stateMark,
   stateName,
+  stepName,
   storyView,
 } from "../../views/documents.ts";
 import { bytes, html } from "../../views/html.ts";
@@ -189,7 +190,7 @@ export async function document({ office, params, site }: Asked): Promise<Answer>
       life.story.length > 1 &&
         way(
           `The way of ${life.number}: the sentences below tell it.`,
-          life.story.map(({ at, event }) => ({ at, event })),
+          life.story.map(({ at, event }) => ({ at, event: stepName(event) })),
           site.timeZone,
         ),
       storyView(life.story),
