@@ -22,11 +22,11 @@ import {
   type PaymentOn,
   sideOf,
 } from "../../src/ledger/port.ts";
-import type { Query, Sql, SqlRow } from "../../src/ledger/sql.ts";
+import { type Query, type Sql, type SqlRow, unpadded } from "../../src/ledger/sql.ts";
 import type { Records, Table } from "../../src/ledger/table.ts";
 import type { SqlStagingConfig } from "./config.ts";
 import { partsOf } from "./schema.ts";
-import { answersOf, type StagedKind } from "./sources.ts";
+import { answersOf, NEWEST, type StagedKind } from "./sources.ts";
 
 /** What is written of a document: its fields that the tables have a column for, `unitPrice` in `unit_price`. */
 interface Staged extends Pick<InvoiceDocument, "number" | "total" | "lines" | "taxes"> {
@@ -131,8 +131,6 @@ const fieldsOf = (table: string, row: SqlRow): object =>
 const listOf = (values: readonly unknown[]): string =>
   ["null", ...values.map(() => "?")].join(", ");
 
-const NEWEST =
-  "not exists (select 1 from fuelbridge_document n where n.kind = d.kind and n.id = d.id and n.version > d.version)";
 /** Versions before it that the ERP's job has taken. */
 const TAKEN =
   "(select count(*) from fuelbridge_document o where o.kind = d.kind and o.id = d.id and o.version < d.version and o.status in ('taken', 'accepted')) as taken";
@@ -168,7 +166,10 @@ async function newestWhere(
   const ids = heads.flatMap(({ id, status }) => (status === "accepted" && id ? [id] : []));
   const isViewed = kind === "invoice" && views.includes("invoices") && ids.length > 0;
   const viewed = `select * from fuelbridge_invoices where platform_id in (${listOf(ids)}) order by id`;
-  const booked = Map.groupBy(isViewed ? await query(viewed, ids) : [], (row) => row["platform_id"]);
+  const booked = Map.groupBy(
+    isViewed ? unpadded(await query(viewed, ids)) : [],
+    (row) => row["platform_id"],
+  );
   return heads.map((head) => ({
     ...(fieldsOf("fuelbridge_document", head) as StagedRow),
     lines: lines(head) as unknown as Staged["lines"],

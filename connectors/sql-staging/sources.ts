@@ -1,5 +1,6 @@
 /** What the ERP tells: whole lists by its views, and what its job made of each row. */
 import type { Acknowledgement, Source, Surroundings } from "../../src/core/contract.ts";
+import { Decimal } from "../../src/core/decimal.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { PartFault } from "../../src/formats/format.ts";
 import { columnsOf } from "../../src/formats/table/columns.ts";
@@ -7,7 +8,7 @@ import { HEADS, openProfile, partsOf } from "../../src/formats/table/profile.ts"
 import { pagesOfRows, type RowsOf } from "../../src/formats/table/records.ts";
 import { errorTable, reading, TRIED_AGAIN } from "../../src/ledger/errors.ts";
 import type { Books } from "../../src/ledger/port.ts";
-import type { Query, Sql, SqlRow } from "../../src/ledger/sql.ts";
+import { type Query, type Sql, type SqlRow, unpadded } from "../../src/ledger/sql.ts";
 import type { SqlStagingConfig } from "./config.ts";
 
 export type StagedKind = "invoice" | "bill" | "payment";
@@ -35,6 +36,9 @@ const errors = errorTable({
 });
 
 export const BOOKS: Named = { name: "the staging database", errors };
+/** Of the versions of a document `d`. */
+export const NEWEST =
+  "not exists (select 1 from fuelbridge_document n where n.kind = d.kind and n.id = d.id and n.version > d.version)";
 const NEXT = "Correct it in the ERP, or in the view; it is read again by itself.";
 
 const profileOf = (view: View) => openProfile(`sql-staging/${view}`, "");
@@ -65,6 +69,19 @@ export async function differingView(
   );
 }
 
+/** Says of each invoice in `paid_by_platform` whether payments that came from the platform are all of it. */
+async function paidThere(query: Query): Promise<(row: SqlRow) => SqlRow> {
+  const payments = await query(
+    `select invoice_id, sum(total) as paid from fuelbridge_document d where kind = 'payment' and state = 'open' and status = 'accepted' and ${NEWEST} group by invoice_id`,
+  );
+  const paid = new Map(payments.map((row) => [row["invoice_id"], Decimal.of(row["paid"] ?? "0")]));
+  return (row) => {
+    const [sum, total] = [paid.get(row["platform_id"] ?? ""), row["total"] ?? ""];
+    const isAll = sum !== undefined && Decimal.is(total) && sum.compare(Decimal.of(total)) >= 0;
+    return { ...row, paid_by_platform: isAll ? "1" : "0" };
+  };
+}
+
 /** One transaction sees one state of the views; what is missing in it is there no more. @param source its name */
 export const viewSource = (wire: Sql, view: View, source: string): Source => ({
   whole: true,
@@ -76,8 +93,10 @@ export const viewSource = (wire: Sql, view: View, source: string): Source => ({
         if (wire.dialect === "postgresql")
           await query("set transaction isolation level repeatable read");
         const parts = new Map<string, RowsOf>();
+        const isPaid = view === "invoices" ? await paidThere(query) : null;
         for (const [part, name] of viewsOf(view, source)) {
-          const rows = await query(`select * from ${name}`);
+          const all = unpadded(await query(`select * from ${name}`));
+          const rows = isPaid === null || part !== HEADS ? all : all.map(isPaid);
           // A view without a row does not tell its columns.
           const columns = columnsOf(profileOf(view), part).flatMap(
             ({ labels }) => labels?.[""] ?? [],

@@ -475,6 +475,13 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     return { database, read: () => pagesOf(endpoint, view) };
   };
 
+  test("blanks that fill up a column of a fixed width are no part of what it says", async () => {
+    const { database, read } = await viewed("prices");
+    await database.run("insert into fuelbridge_prices values ('T-1  ', '087   ', 2.31, 'gal ')");
+    const [change] = (await read()).flatMap((page) => page.changes);
+    expect(change).toMatchObject({ id: "T-1|087", text: expect.stringContaining('"unit":"gal"') });
+  });
+
   test("what is missing in a view is missing in the list that is told", async () => {
     const { database, read } = await viewed("prices");
     const lists = async () => (await read()).map(({ list }) => list);
@@ -576,7 +583,8 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     expect(await held()).toEqual(["own open 100.1", `${item.id} open 19934.08`]);
     await invoice("booked", item.id);
     expect(await held()).toEqual(["own open 100.1", `${item.id} open 100.1`]);
-    await run("update fuelbridge_invoices set state = 'cancelled' where id = 'booked'");
+    // Of a column of a fixed width.
+    await run("update fuelbridge_invoices set state = 'cancelled   ' where id = 'booked'");
     expect(await held()).toEqual(["own open 100.1", `${item.id} ended 19934.08`]);
   });
 
@@ -665,7 +673,13 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
       await deliver(payments, [{ ...paid, document: payment }]);
       // The job has not answered yet: both are right.
       expect(await held()).toEqual([["0", "paid"]]);
+      const toldPaid = async () => {
+        const changes = (await pagesOf(endpoint, "paidInvoices")).flatMap((page) => page.changes);
+        return changes.map(({ text }) => text.includes('"paidByPlatform":true'));
+      };
+      expect(await toldPaid()).toEqual([false]);
       await answer(database, "accepted", null, "2026-11-21 10:00:00");
+      expect(await toldPaid()).toEqual([true]);
       await run("update fuelbridge_invoices set open = ?", [open]);
       expect(await held()).toEqual([[stands, state]]);
       const body = sink.freeze([itemOf()]).body;

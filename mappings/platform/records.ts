@@ -181,7 +181,7 @@ export const bookedInvoices = defineMapping({
   number: numberOf,
   map(record, references) {
     if (record.type !== "out") return skip("supplier invoice");
-    if (record.platformId !== null) return skip("from the platform");
+    if (record.platformId !== null) return skip("from the platform", record.platformId);
     return issued(record, references);
   },
   figures: ({ total, lineItems }) => ({
@@ -509,7 +509,9 @@ function settled(
       "Read the invoices again; if it stays so, an accountant looks at it in the ERP.",
       "Amount to Pay",
     );
-  const invoiceId = references.counterpart("invoice", key);
+  // What the ERP booked from a table or file has an id of its own there, which no link knows.
+  const invoiceId =
+    references.find("invoice", key) ?? platformId ?? references.counterpart("invoice", key);
   if (!isMoney(record)) {
     // The platform knows paid and open: that something was credited or written off is for a person to say there.
     const isTold = references.find(INVOICE_PAYMENT, key) !== null;

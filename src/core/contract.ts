@@ -370,6 +370,8 @@ export interface References {
 /** This record is rightly not delivered: a draft, a cancelled document. Counted, never quarantined. */
 export interface Skip {
   readonly skip: string;
+  /** The other side's id of the document that the record says it was made of: it is no second one of that. */
+  readonly madeOf?: string;
 }
 
 /** What a person knows a record by, so far as the record says it; null or left out: it does not. */
@@ -508,7 +510,8 @@ export function defineMapping<In, Out, Options = unknown, const Name extends str
   return using((schema?.safeParse({}).data ?? {}) as Options);
 }
 
-export const skip = (reason: string): Skip => ({ skip: reason });
+export const skip = (reason: string, madeOf?: string): Skip =>
+  madeOf === undefined ? { skip: reason } : { skip: reason, madeOf };
 export const defineConnector = <C>(connector: Connector<C>): Connector<C> => connector;
 
 /* What an endpoint can be read from and written to, told without opening it. */

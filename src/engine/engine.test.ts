@@ -10,7 +10,7 @@ import {
   type Receiver,
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
-import { type Change, defineMapping } from "../core/contract.ts";
+import { type Change, defineMapping, skip } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Answer } from "../core/outcome.ts";
 import { type AnswerName, outcomeOf, type PlatformAnswer } from "../platform/answers.ts";
@@ -259,6 +259,30 @@ test("a second document under a number that we wrote once is for a person, never
   ]);
   expect(back.sent).toEqual([]);
 });
+
+test.each([
+  ["INV-1", { skipped: 1 }],
+  ["INV-2", { quarantined: 1 }],
+])(
+  "a document of our number that says it was made of %s: %j; only what was made of ours is no second one",
+  async (madeOf, expected) => {
+    const bench = engineOn(tempFolder());
+    const source = (id: string) =>
+      pagesOf([{ changes: [{ ...bill("INV-1", "1"), id }], position: 1 }]);
+    const out = bench.flow({ sink: receiver(), source: source("INV-1") });
+    const mapping = defineMapping({ ...billMapping, map: () => skip("from there", madeOf) });
+    const home = {
+      name: "home",
+      side: "platform",
+      from: "platform.bills",
+      to: "erp.bills",
+    } as const;
+    const flow = bench.flow({ ...home, mapping, sink: receiver(), source: source("E-7") });
+    await runFlow(bench.engine, out, signal);
+    await runFlow(bench.engine, flow, signal);
+    expect(counts(bench, flow)).toEqual(expected);
+  },
+);
 
 test("a newer version of a document that a person must decide about is in the same decision, never out of sight", async () => {
   const bench = engineOn(tempFolder());

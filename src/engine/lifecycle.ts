@@ -282,6 +282,16 @@ class PendingDocument {
     }
   }
 
+  /** The other side's id of what it was made of there, as the record says; null: it does not, or cannot be read. */
+  get madeOf(): string | null {
+    try {
+      return "skip" in this.mapped ? (this.mapped.madeOf ?? null) : null;
+    } catch (error) {
+      faultOf(error);
+      return null;
+    }
+  }
+
   get item(): Item {
     if (this.#item !== undefined) return this.#item;
     const { engine, flow, delivery, link, number } = this;
@@ -325,7 +335,7 @@ function mappedBy(
   references: References,
 ): Skip | MappedDocument {
   const out = mapping.map(record, references) as Skip | object;
-  if ("skip" in out && typeof out.skip === "string") return { skip: out.skip };
+  if ("skip" in out && typeof out.skip === "string") return out;
   const document = parsed(mapping.output, out, "mapping-output") as object;
   checkedBy.set(document, mapping.output);
   const content = contentOf(sink.concerns?.(document) ?? document);
@@ -471,13 +481,14 @@ function turnedFault(flow: Flow, { kind, number: booked, erpId }: Link, number: 
   };
 }
 
-/** We have written a document of this number to the side that this one comes from. */
-function judgeDoubled({ engine, flow, link, delivery, number }: PendingDocument): Verdict | null {
+/** We have written a document of this number to the side that this one comes from, and it does not say that it is that one. */
+function judgeDoubled(document: PendingDocument): Verdict | null {
+  const { engine, flow, link, delivery, number } = document;
   if (link !== null) return null;
   const { mapping, side } = flow;
   const there = side === "platform" ? "erp" : "platform";
   const ours = engine.store.links.numbered(mapping.kind, number, there);
-  if (ours === null) return null;
+  if (ours === null || document.madeOf === otherId(ours, side)) return null;
   return quarantined({
     code: "doubled",
     message: `${number} is there twice: we wrote ${ours.number === number ? "it" : ours.number} as ${ownId(ours, side)}, and this is ${delivery.recordId}`,

@@ -25,6 +25,12 @@ export const isHere = (host: string): boolean => /^(?:127\.|::1$|localhost$|\/)/
 type Cell = string | null;
 export type SqlRow = Readonly<Record<string, Cell>>;
 
+/** Rows of what an ERP offers: columns of a fixed width fill up with blanks what they keep, and codes are found without them. */
+export const unpadded = (rows: readonly SqlRow[]): SqlRow[] =>
+  rows.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([name, text]) => [name, text?.trimEnd() ?? null])),
+  );
+
 /** Rows of a statement; `?` stands for each value, in its order. @throws what the driver throws */
 export type Query = (sql: string, values?: readonly Cell[]) => Promise<readonly SqlRow[]>;
 

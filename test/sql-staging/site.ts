@@ -103,10 +103,11 @@ export async function work(run: Query): Promise<void> {
   const taken = await run("select * from fuelbridge_document where status = 'taken' order by seq");
   for (const { seq = "", kind, id = "", state, invoice_id = "", total = "", ...row } of taken) {
     if (kind === "payment")
-      await run(
-        "update fuelbridge_invoices set open = open - cast(? as decimal(20, 4)) where platform_id = ?",
-        [total, invoice_id],
-      );
+      for (const change of [
+        "open = open - cast(? as decimal(20, 4)) where platform_id = ?",
+        "state = 'paid', paid_date = document_date where open = 0 and ? <> '' and platform_id = ?",
+      ])
+        await run(`update fuelbridge_invoices set ${change}`, [total, invoice_id]);
     else if (state === "void")
       await run(
         "update fuelbridge_invoices set state = 'cancelled', open = 0 where platform_id = ?",
@@ -115,7 +116,8 @@ export async function work(run: Query): Promise<void> {
     else if (kind === "invoice") {
       const booked = {
         id: `E-${seq}`,
-        number: `E-${seq}`,
+        // An ERP may number by itself, or keep what the customer has seen.
+        number: Number(seq) % 2 === 0 ? `E-${seq}` : (row["number"] ?? ""),
         party_code: row["party_code"] ?? "",
         document_date: row["document_date"]?.slice(0, 10) ?? "",
         untaxed: row["subtotal"] ?? "",
