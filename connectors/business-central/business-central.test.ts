@@ -411,6 +411,23 @@ describe("payments", () => {
     }
   });
 
+  test("of the platform that somebody took off an invoice are not made a second time: a person is told which one", async () => {
+    const company = await openCompany();
+    const invoice = await booked(company, "invoices");
+    const amount = Decimal.of("19934.08");
+    const pay = itemOf(paymentDocument("pay-1", invoice, { amount }));
+    expect(await sent(company, "payments", pay)).toMatchObject({ outcome: "done" });
+    const [row] = posted(company);
+    company.edit("salesInvoices", String(row?.["id"]), { status: "Open", remainingAmount: amount });
+    const paid = itemOf(invoiceDocument("FL-1", { status: "paid", paidDate: TODAY }));
+    expect(await sent(company, "invoices", paid)).toMatchObject({
+      outcome: "refused",
+      fault: { code: "paid-by-others", message: expect.stringContaining("19934.08 of R") },
+    });
+    expect(company.rows("generalLedgerEntries")).toHaveLength(2);
+    expect(company.rows("customerPayments")).toEqual([]);
+  });
+
   test("are not posted with what a person has put into the journal", async () => {
     const company = await openCompany();
     const invoice = await booked(company, "invoices");

@@ -36,7 +36,9 @@ import {
 import type { FileTable } from "../../src/ledger/files.ts";
 import { goodsLine, type GoodsRow, type GoodsTable } from "../../src/ledger/goods.ts";
 import { equals, idsAre, quoted, Version } from "../../src/ledger/odata.ts";
+import { isSettlement } from "../../src/ledger/plan.ts";
 import {
+  type Desired,
   type EntryStatus,
   LedgerError,
   type LedgerSide,
@@ -595,7 +597,11 @@ function paymentRow(
     line,
   };
 }
-type PaymentRow = ReturnType<typeof paymentRow>;
+type PaymentRow = ReturnType<typeof paymentRow> & {
+  readonly idle?: Decimal;
+  /** Of one that is idle. */
+  readonly party?: string | null;
+};
 
 /** Ours that are posted: each debits one account; one that was reversed has done so and undone it. */
 async function entriesOf(wire: Wire, conditions: readonly string[], signal: AbortSignal) {
@@ -630,6 +636,25 @@ async function paymentsOn(
       .filter(({ status }) => status === "posted")
       .filter(({ number }) => number.startsWith(invoiceNumber(side, invoice)))
       .map(({ mark, amount, number: id }) => ({ mark, amount, id }));
+}
+
+/**
+ * The API does not tell what a posted payment is applied to. Where all of an invoice is open that is to be settled as one, ours
+ * that were made for it pay nothing of it.
+ */
+async function idlePayments(
+  wire: Wire,
+  desired: readonly Desired<"payment">[],
+  signal: AbortSignal,
+): Promise<PaymentRow[]> {
+  const rows: PaymentRow[] = [];
+  for (const { document, mark, on } of desired.filter((one) => isSettlement(one.mark))) {
+    const { party } = paidBy(on);
+    const number = begins(invoiceNumber(sideOf(document), document.invoice));
+    const made = await entriesOf(wire, [number], signal);
+    for (const row of made) if (row.mark !== mark) rows.push({ ...row, party, idle: row.amount });
+  }
+  return rows;
 }
 
 /** Characters of a description, and of the number of a check. */
@@ -693,7 +718,11 @@ export function payments(
         const own = [...lines.flat(), ...(await entriesOf(wire, ends, signal))];
         const pays = numbers.filter((one) => PAID.test(one)).map(begins);
         const named = await entriesOf(wire, [...equals("documentNumber", ids), ...pays], signal);
-        const found = [...own.filter(({ mark }) => marks.has(mark)), ...named];
+        const found = [
+          ...own.filter(({ mark }) => marks.has(mark)),
+          ...named,
+          ...(await idlePayments(wire, desired, signal)),
+        ];
         return [...new Map(found.map((row) => [row.number, row])).values()];
       },
       list: entries.list,
@@ -742,10 +771,12 @@ export function payments(
       return { side: sideOf({ type }), date, amount, description, text };
     },
     facts: paymentFacts,
-    read: ({ number, mark, status, line }) => ({
+    read: ({ number, mark, status, line, party = null, idle }) => ({
       id: number,
       mark,
       status,
+      party,
+      ...defined({ idle }),
       // Nobody else uses the journal.
       touched: line === null ? null : false,
       version: line?.etag ?? null,

@@ -3,28 +3,35 @@ import { accept } from "./books.ts";
 import { allInvoices, type Desk, rows } from "./sink.fixture.ts";
 import { TrytonWarning } from "./wire.ts";
 
-/** As people take a payment back: its lines are settled with nothing any more, then its move is cancelled. */
-export async function takeBack(desk: Desk, move: number): Promise<void> {
-  const run = async (name: string, model: string, ids: readonly number[], states: object) => {
-    const context = { active_model: model, active_id: ids[0], active_ids: ids };
-    const call = <T>(step: string, ...params: unknown[]): Promise<T> =>
-      desk.clerk.call<T>(`wizard.account.move.${name}.${step}`, params, { context });
-    const [session] = await call<[number]>("create");
-    const execute = () =>
-      call("execute", session, states, name === "cancel" ? name : "unreconcile");
-    await execute().catch(async (error: unknown) => {
-      if (!(error instanceof TrytonWarning)) throw error;
-      await accept({ ...desk.books, tryton: desk.clerk }, [error.warning]);
-      await execute();
-    });
-  };
+type Run = readonly [name: string, model: string, ids: readonly number[], states: object];
+
+async function run(desk: Desk, [name, model, ids, states]: Run): Promise<void> {
+  const context = { active_model: model, active_id: ids[0], active_ids: ids };
+  const call = <T>(step: string, ...params: unknown[]): Promise<T> =>
+    desk.clerk.call<T>(`wizard.account.move.${name}.${step}`, params, { context });
+  const [session] = await call<[number]>("create");
+  const execute = () => call("execute", session, states, name === "cancel" ? name : "unreconcile");
+  await execute().catch(async (error: unknown) => {
+    if (!(error instanceof TrytonWarning)) throw error;
+    await accept({ ...desk.books, tryton: desk.clerk }, [error.warning]);
+    await execute();
+  });
+}
+
+/** The lines of a move are settled with nothing any more. */
+export async function unreconcile(desk: Desk, move: number): Promise<void> {
   const lines = await rows<{ id: number }>(desk, "account.move.line", [
     ["move", "=", move],
     ["reconciliation", "!=", null],
   ]);
   const ids = lines.map(({ id }) => id);
-  if (ids.length > 0) await run("unreconcile_lines", "account.move.line", ids, {});
-  await run("cancel", "account.move", [move], { default: { description: "bounced" } });
+  if (ids.length > 0) await run(desk, ["unreconcile_lines", "account.move.line", ids, {}]);
+}
+
+/** As people take a payment back: then its move is cancelled. */
+export async function takeBack(desk: Desk, move: number): Promise<void> {
+  await unreconcile(desk, move);
+  await run(desk, ["cancel", "account.move", [move], { default: { description: "bounced" } }]);
 }
 
 /** A wizard of one step, as a clerk uses it on one record. */

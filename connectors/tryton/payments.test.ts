@@ -5,7 +5,7 @@ import type { Inspection, Sink } from "../../src/core/contract.ts";
 import type { Answer } from "../../src/core/outcome.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
 import { billSink, invoiceSink, paymentSink } from "./sinks.fixture.ts";
-import { takeBack } from "./clerk.fixture.ts";
+import { takeBack, unreconcile } from "./clerk.fixture.ts";
 import {
   allInvoices,
   begun,
@@ -169,6 +169,29 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
     // All of what was settled as one has its payment: this is more money.
     const more = paymentDocument({ invoice: invoice.number, amount: d("0.01") });
     expect(await send(sink, more)).toMatchObject({ fault: { code: "more-than-to-pay" } });
+  });
+
+  test("a payment that somebody took off its invoice is not made a second time: a person is told which one", async () => {
+    const { desk, sink, invoice } = await booked(server);
+    const whole = paymentDocument({ invoice: invoice.number, amount: d("20129.33") });
+    const made = await send(sink, whole);
+    expect(made).toMatchObject({ outcome: "done" });
+    const [row] = await rows<{ id: number; payment_lines: number[] }>(
+      desk,
+      "account.invoice",
+      [],
+      ["payment_lines"],
+    );
+    await unreconcile(desk, moveIn(made));
+    const taken = { payment_lines: [["remove", row?.payment_lines ?? []]] };
+    await desk.clerk.call("model.account.invoice.write", [[row?.id], taken]);
+    const paid = { ...invoice, status: "paid", paidDate: whole.date } as const;
+    expect(await send(invoiceSink(desk.books), paid)).toMatchObject({
+      fault: {
+        code: "paid-by-others",
+        message: expect.stringContaining(`20129.33 of #${moveIn(made)} `) as string,
+      },
+    });
   });
 
   test("a payment that was taken back or moved in Tryton is told field by field, one that is gone as gone", async () => {

@@ -235,7 +235,10 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
     const names = { invoices, moves: [...known, ...bound], marks: older.map(({ mark }) => mark) };
     const all = await found(names, DESCRIBED);
     const marks = new Set<string | null>(desired.map(({ mark }) => mark));
-    const own = all.filter(({ payment }) => marks.has(payment.mark));
+    const isSettling = desired.some(({ mark }) => isSettlement(mark));
+    const own = all.filter(
+      ({ payment }) => marks.has(payment.mark) || (isSettling && (payment.idle?.sign ?? 0) > 0),
+    );
     const called = new Set(desired.map(({ document }) => document.invoice));
     const payments = await withInvoices(own, called);
     if (!all.some(({ payment }) => isSettlement(payment.mark ?? ""))) return payments;
@@ -305,8 +308,12 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
  */
 function payingMove(move: number, lines: readonly PaymentLine[]) {
   const [{ move: head, party, account }] = lines as [PaymentLine];
-  const credit = Decimal.sum(lines.map((line) => line.credit.minus(line.debit)));
   const isSale = account.type.receivable;
+  // The whole, what stays on account too; negative: money that went back.
+  const sumOf = (its: readonly PaymentLine[]): Decimal => {
+    const credit = Decimal.sum(its.map((line) => line.credit.minus(line.debit)));
+    return isSale ? credit : credit.negated();
+  };
   const others = lines.flatMap(({ reconciliation }) => reconciliation?.lines ?? []);
   const own = new Set<string | null>(lines.map(({ id }) => `${MOVE_LINE},${id}`));
   const stamps = [head, ...lines].map((one) => one.write_date ?? one.create_date ?? "");
@@ -317,11 +324,16 @@ function payingMove(move: number, lines: readonly PaymentLine[]) {
     mark,
     status: others.some(({ origin }) => own.has(origin)) ? "cancelled" : "posted",
     version: stamps.toSorted().at(-1) ?? null,
+    party,
+    idle: sumOf(
+      lines.filter(
+        ({ reconciliation, invoice_payments: paid }) =>
+          reconciliation === null && paid.length === 0,
+      ),
+    ),
     facts: {
-      party,
       days: { date: head.date },
-      // The whole, what stays on account too; negative: money that went back.
-      money: { amount: isSale ? credit : credit.negated() },
+      money: { amount: sumOf(lines) },
       words: {
         side: isSale ? "sale" : "purchase",
         document: null,
