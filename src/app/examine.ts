@@ -7,7 +7,13 @@ import type { TableReport, Tables } from "../config/crossref.ts";
 import { PLATFORM } from "../config/flows.ts";
 import { calendarOf } from "../core/time.ts";
 import { EnvironmentError, FuelbridgeError } from "../core/errors.ts";
-import type { Cell, DayToBook, Examination, Needs } from "../core/contract.ts";
+import {
+  type Cell,
+  columnsRead,
+  type DayToBook,
+  type Examination,
+  type Needs,
+} from "../core/contract.ts";
 import { expectOwner, faultOfState, storeFile } from "../store/database.ts";
 import { thisUser } from "../store/user.ts";
 
@@ -124,13 +130,11 @@ export function examineTables(
   reports: readonly TableReport[],
   tables: Pick<Tables, "rows">,
 ): Examination[] {
-  const needed = new Map<string, { columns: readonly string[]; flows: string[] }>();
-  for (const flow of config.flows.filter(({ paused }) => !paused))
-    for (const [table, columns] of Object.entries(mappingOf(config, flow).tables ?? {})) {
-      const known = needed.get(table) ?? { columns, flows: [] };
-      needed.set(table, { ...known, flows: [...known.flows, flow.name] });
-    }
-  return [...needed].flatMap(([table, { columns, flows }]): Examination[] => {
+  const running = config.flows
+    .filter(({ paused }) => !paused)
+    .map((flow) => ({ ...mappingOf(config, flow), flow: flow.name }));
+  return [...columnsRead(running)].flatMap(([table, columns]): Examination[] => {
+    const flows = running.flatMap(({ tables: its, flow }) => (its?.[table] ? flow : []));
     const what = `${basename(config.crossReferences)}/${table}.csv`;
     const header = columns.join(",");
     const readers = flows.join(" and ");

@@ -17,7 +17,7 @@ import type { Command } from "commander";
 import { isMap, isScalar, parseDocument } from "yaml";
 import type { z } from "zod";
 import { causeOf } from "../config/problems.ts";
-import type { Connector, Mapping } from "../core/contract.ts";
+import { columnsRead, type Connector, type Mapping } from "../core/contract.ts";
 import { defined } from "../core/defined.ts";
 import { ConfigurationError, EnvironmentError, exitCodes } from "../core/errors.ts";
 import { calendarOf, faultOfTimeZone } from "../core/time.ts";
@@ -699,18 +699,13 @@ const secretsOf = (answers: Answers): Made[] =>
   });
 
 /** One table with the columns that any of the mappings reads. */
-function tablesOf(mappings: readonly Pick<Mapping, "tables">[]): Made[] {
-  const columns = new Map<string, Set<string>>();
-  for (const { tables = {} } of mappings)
-    for (const [table, names] of Object.entries(tables))
-      columns.set(table, new Set([...(columns.get(table) ?? []), ...names]));
-  return [...columns].map(([table, names]) => ({
+const tablesOf = (mappings: readonly Pick<Mapping, "tables">[]): Made[] =>
+  [...columnsRead(mappings)].map(([table, names]) => ({
     path: `crossref/${table}.csv`,
-    text: `${[...names].join(",")}\n`,
-    about: `table with the columns ${[...names].join(", ")}`,
+    text: `${names.join(",")}\n`,
+    about: `table with the columns ${names.join(", ")}`,
     kept: true,
   }));
-}
 
 interface Owner {
   readonly name: string;

@@ -746,6 +746,15 @@ export interface Notebook {
   set(name: string, text: string | null): void;
 }
 
+/** The tables that any of these mappings looks things up in, each with all columns that they read of it, the key first. */
+export function columnsRead(mappings: Iterable<Pick<Mapping, "tables">>): Map<string, string[]> {
+  const columns = new Map<string, string[]>();
+  for (const { tables = {} } of mappings)
+    for (const [table, names] of Object.entries(tables))
+      columns.set(table, [...new Set([...(columns.get(table) ?? []), ...names])]);
+  return columns;
+}
+
 // What a mapping can look up: tables of the configuration, and ids as whoever maps knows them.
 
 /** What of it lies outside the store. */

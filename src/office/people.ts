@@ -1,5 +1,6 @@
 /** What people do besides deciding about deliveries, what they did, and the tables that they keep. */
 import type { Tables } from "../config/crossref.ts";
+import { columnsRead } from "../core/contract.ts";
 import { ConfigurationError, OfficeError } from "../core/errors.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import { acceptList } from "../engine/pull.ts";
@@ -132,7 +133,7 @@ export function shownTables(engine: Engine, tables: Tables) {
   const absent = [...awaited].map((name) => ({
     name,
     file: `${name}.csv is not there yet: it is made with its first row`,
-    columns: columnsRead(engine, name),
+    columns: columnsOf(engine, name),
     faults: [],
   }));
   return [...there, ...absent].map(({ name, file, columns, faults }) => {
@@ -156,9 +157,8 @@ export function shownTables(engine: Engine, tables: Tables) {
 }
 
 /** What the flows read of a table, the key first. */
-const columnsRead = ({ flows }: Engine, table: string): string[] => [
-  ...new Set(flows.flatMap(({ mapping }) => mapping.tables?.[table] ?? [])),
-];
+const columnsOf = ({ flows }: Engine, table: string): string[] =>
+  columnsRead(flows.map(({ mapping }) => mapping)).get(table) ?? [];
 
 /** A flow that was paused all the time has asked for nothing: the page says since when is counted, not that none ever will. */
 function unusedOf({ store, flows }: Engine, table: string, rows: ReturnType<Tables["rows"]>) {
@@ -191,7 +191,7 @@ export function addRow(
   person: Person,
 ): { table: string; key: string } {
   try {
-    const key = tables.add(table, cells, columnsRead(engine, table));
+    const key = tables.add(table, cells, columnsOf(engine, table));
     const told = Object.entries(cells).map(([column, cell]) => `${column}: ${cell}`);
     const entry = { event: "row added", detail: `${table}: ${told.join(", ")}`, person };
     engine.store.transaction(() => engine.store.journal.audit(engine.clock.now().wallMs, entry));
