@@ -521,13 +521,9 @@ export function onlinePayments(online: Online) {
       const named = { Id: [...documents, ...numbers].filter(isId), DocNumber: numbers };
       const paid = await having(wire, document, named, signal);
       const Id = [...ids, ...numbers].flatMap((id) => idIn(side, id));
-      const rows = [
-        ...(await paymentsOf(online, side, paid, signal)),
-        ...(await having(wire, payment, { Id, TxnDate: days }, signal)),
-      ];
-      return [...new Map(rows.map((row) => [row.needed("Id"), row])).values()].map((row) =>
-        paymentRow(side, row),
-      );
+      const known = await paymentsOf(online, side, paid, signal);
+      const rows = await having(wire, payment, { Id, TxnDate: days }, signal, [], known);
+      return rows.map((row) => paymentRow(side, row));
     },
     list(scope, from, signal) {
       const lists = BOTH.flatMap((side) => inScope(SIDES[side].payment, scope));

@@ -2,10 +2,17 @@
 import { expect, test } from "vitest";
 import type { Item, Sink } from "../../src/core/contract.ts";
 import { parseExact, stringifyExact } from "../../src/core/json.ts";
-import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
+import { invoiceDocument, itemOf, paymentDocument } from "../example/example.fixture.ts";
 import { plain } from "./query.fixture.ts";
 import { openCompany } from "./company-server.fixture.ts";
-import { deliver, never, orderDocument, sinkOf } from "./quickbooks-online.fixture.ts";
+import {
+  deliver,
+  never,
+  opened,
+  orderDocument,
+  settings,
+  sinkOf,
+} from "./quickbooks-online.fixture.ts";
 
 /** As many as one look asks for (src/ledger/driver.ts). */
 const MANY = 200;
@@ -50,3 +57,19 @@ test.each([
     );
   },
 );
+
+test("what was just read is not asked for once more: an invoice takes five requests, its payment six", async () => {
+  const company = await openCompany();
+  const { sinks } = opened(settings(company));
+  const requestsOf = async (sink: Sink | undefined, item: Item) => {
+    company.asked.length = 0;
+    const { ids = [] } = await deliver(sink as Sink, item);
+    return { requests: company.asked.length, id: String(ids[0]) };
+  };
+  // The first one makes the customer, and looks up what all share.
+  await requestsOf(sinks["invoices"], itemOf(invoiceDocument("FL-1")));
+  const { requests, id } = await requestsOf(sinks["invoices"], itemOf(invoiceDocument("FL-2")));
+  expect(requests).toBe(5);
+  const payment = itemOf(paymentDocument("pay-1", id));
+  expect(await requestsOf(sinks["payments"], payment)).toMatchObject({ requests: 6 });
+});

@@ -127,17 +127,23 @@ interface Walk {
   readonly most?: number;
 }
 
-/** Those that have one of these values, each once. @param where further conditions @throws LedgerError */
+/**
+ * Those that have one of these values, each once: what another field has found is not asked for by its id, for each query is a
+ * read that Intuit meters. @param where further conditions
+ * @param known those that were read just now: they are among them @throws LedgerError
+ */
 export async function having(
   wire: Wire,
   entity: Entity,
-  fields: Readonly<Record<string, readonly string[]>>,
+  { Id = [], ...fields }: Readonly<Record<string, readonly string[]>>,
   signal: AbortSignal,
   where: readonly string[] = [],
+  known: readonly Element[] = [],
 ): Promise<Element[]> {
-  const found = new Map<string, Element>();
-  for (const [field, values] of Object.entries(fields)) {
-    for (const asked of inGroups([...new Set(values)], AMONG)) {
+  const found = new Map(known.map((row) => [row.needed("Id"), row]));
+  for (const [field, values] of Object.entries({ ...fields, Id })) {
+    const unseen = field === "Id" ? values.filter((id) => !found.has(id)) : values;
+    for (const asked of inGroups([...new Set(unseen)], AMONG)) {
       const conditions = [`${field} IN (${asked.map(quoted).join(", ")})`, ...where];
       const most = field === "Id" ? { most: asked.length } : {};
       for await (const { rows } of walk(wire, { entity, where: conditions, ...most }, signal))
