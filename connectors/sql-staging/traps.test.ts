@@ -579,9 +579,9 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     expect(await held()).toEqual(["own open 100.1", `${item.id} open 19934.08`]);
     await invoice("booked", item.id);
     expect(await held()).toEqual(["own open 100.1", `${item.id} open 100.1`]);
-    // Of a column of a fixed width.
     await run("update fuelbridge_invoices set state = 'cancelled   ' where id = 'booked'");
-    expect(await held()).toEqual(["own open 100.1", `${item.id} ended 19934.08`]);
+    await invoice("0", "0");
+    expect(await held()).toEqual(["own open 100.1", "0 open 100.1", `${item.id} ended 19934.08`]);
   });
 
   test.each(["posted", "paid"])(

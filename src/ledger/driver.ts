@@ -4,14 +4,12 @@
  * half of its work.
  */
 import {
-  type Change,
   type Delivered,
   gone,
   type Inspection,
   type Item,
   type Outgoing,
   type Sink,
-  type Source,
   thereAsBrought,
 } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
@@ -32,7 +30,7 @@ import { type Answer, done, type Finding, keyless, refused, type Waits } from ".
 import type { Fault } from "../core/record.ts";
 import { compare } from "./compare.ts";
 import { adapterOf, bodyOf, type Carried, carriedIn, desiredWith, Parties } from "./desired.ts";
-import { priceFacts, recordFacts } from "./documents.ts";
+import type { BornHere } from "./lists.ts";
 import {
   answerOf,
   faultOf,
@@ -67,9 +65,7 @@ import type {
   Capabilities,
   Desired,
   Entry,
-  LedgerAdapter,
   LedgerKind,
-  LedgerSide,
   StepTo,
   Verb,
 } from "./port.ts";
@@ -544,9 +540,6 @@ const ADAPTERS: Readonly<Partial<Record<HoldingKind, LedgerKind>>> = {
   party: "party",
 };
 
-/** A kind that starts in the books and has no date, or of which only the current one counts: every scope is all of them. @throws SourceUnavailable */
-type BornHere = (signal: AbortSignal) => AsyncIterable<readonly Holding[]>;
-
 /**
  * Of every kind whose adapter lists it.
  * @param born kinds that are told otherwise, or besides: where the books are the source of them
@@ -605,77 +598,6 @@ export function ledgerHoldings(
     },
   };
 }
-
-/** Parties of books that keep a list for each role, as they are now; both are told as their source tells them. */
-export const partyHoldings = (books: Books): BornHere =>
-  async function* (signal) {
-    const scope = { dated: null, changedSince: null, open: false };
-    const { sale, purchase } = books.adapters.party as Record<LedgerSide, LedgerAdapter<"party">>;
-    try {
-      for (const adapter of [sale, purchase])
-        for await (const { entries } of adapter.list(scope, null, signal))
-          yield entries.flatMap(({ change }) => (change ? partyOfRole(change) : []));
-    } catch (error) {
-      throw unavailable(error, books);
-    }
-  };
-
-/** The list that has it says what it is to us. */
-const partyOfRole = (change: Change): Holding => {
-  const says = recordFacts("party", change.text);
-  return { kind: "party", id: change.id, version: null, change, ...says };
-};
-
-/** @throws SourceUnavailable */
-async function changesIn(source: Source, signal: AbortSignal): Promise<Change[]> {
-  const told: Change[] = [];
-  const reading = { signal, known: () => null, stored: () => false };
-  for await (const { changes } of source.read(null, reading)) told.push(...changes);
-  // A reading that was stopped has not told all there is.
-  signal.throwIfAborted();
-  return told;
-}
-
-/** Records of a whole list that their source tells. An invoice with our mark is told by the document that it was booked from. */
-export const listHoldings = (kind: "party" | "invoice", source: Source): BornHere =>
-  async function* (signal) {
-    const told = await changesIn(source, signal);
-    yield told.flatMap((change): Holding[] => {
-      const unread = { facts: {}, mark: null };
-      const says = change.fault === undefined ? recordFacts(kind, change.text) : unread;
-      if (kind === "invoice" && says.mark !== null) return [];
-      return [{ kind, id: change.id, version: null, change, ...says }];
-    });
-  };
-
-/**
- * They are what their source tells from its beginning. A product with several prices in one list has none: which of them
- * counts is not said.
- */
-export const priceHoldings = (books: string, currency: string, source: Source): BornHere =>
-  async function* (signal) {
-    const told = await changesIn(source, signal);
-    yield [...Map.groupBy(told, ({ id }) => id).values()].map((same) => {
-      const change = same.at(-1) as Change;
-      const facts = priceFacts(currency, change);
-      const holding = {
-        kind: "price",
-        id: change.id,
-        version: null,
-        mark: null,
-        change,
-        facts,
-      } as const;
-      const isOne = new Set(same.map(({ text }) => text)).size === 1;
-      return isOne ? holding : { ...holding, untold: severalPrices(books, holding.id) };
-    });
-  };
-
-const severalPrices = (books: string, id: string): Fault => ({
-  code: "no-single-price",
-  message: `${books} tells more than one price of ${id}`,
-  next: `Leave one price of the product in this list of ${books}, and reconcile again.`,
-});
 
 const held = (kind: HoldingKind, entries: readonly Entry[]): Holding[] =>
   entries.filter((one) => isOf(kind, one)).flatMap((one) => holdingOf(kind, one));

@@ -4,7 +4,8 @@ import { Decimal } from "../core/decimal.ts";
 import type { Books, Call, Capabilities, LedgerAdapter, LedgerKind } from "./port.ts";
 import type { InvoiceDocument } from "./documents.ts";
 import { bodyOf, Parties } from "./desired.ts";
-import { ledgerHoldings, ledgerSink, priceHoldings } from "./driver.ts";
+import { ledgerHoldings, ledgerSink } from "./driver.ts";
+import { priceHoldings } from "./lists.ts";
 import { books as named, can, desired, entry } from "./plan.fixture.ts";
 
 const never = new AbortController().signal;

@@ -28,16 +28,11 @@ import {
 } from "./entries.ts";
 import { carriedIn } from "./desired.ts";
 import { reading, unavailable } from "./errors.ts";
-import {
-  ledgerHoldings,
-  ledgerSink,
-  listHoldings,
-  partyHoldings,
-  priceHoldings,
-} from "./driver.ts";
+import { ledgerHoldings, ledgerSink } from "./driver.ts";
 import { type Check, examined } from "./examine.ts";
 import { fileSinks, type FileTable } from "./files.ts";
 import { goodsAdapter, type GoodsTable } from "./goods.ts";
+import { listHoldings, partyHoldings, priceHoldings } from "./lists.ts";
 import {
   type Books,
   type Call,
@@ -484,7 +479,7 @@ export function openLedger({ tables, config, lists: own = {}, ...options }: Ledg
     holdings: ledgerHoldings(books, {
       ...(isListed ? { party: partyHoldings(books) } : {}),
       ...mapped({ party: own["parties"], invoice: own["invoices"] }, (source, kind) =>
-        listHoldings(kind as "party" | "invoice", source),
+        listHoldings(books, kind as "party" | "invoice", source),
       ),
       ...mapped({ price: sources.prices }, (source) =>
         priceHoldings(name, surroundings.currency, source),
