@@ -139,6 +139,8 @@ async function deliverOnce(
   const worker = async (): Promise<void> => {
     for (let line = queue.shift(); line !== undefined; line = queue.shift()) {
       for (const turn of line) {
+        // Somebody may pause it while thousands go out.
+        if (flow.paused) break;
         // Read only now: it may have been settled by a poll, or by a person, while it waited for its turn.
         const request = engine.store.requests.get(turn.request) as StoredRequest;
         const worked = await work(engine, flow, request, crew);

@@ -284,6 +284,26 @@ test.each([
   },
 );
 
+test("a flow that is paused while its requests go out sends none of the rest until it goes on", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver();
+  const changes = Array.from({ length: 40 }, (_, at) => bill(`INV-${at}`, "1"));
+  const flow = bench.flow({ sink, source: pagesOf([{ changes, position: 1 }]) });
+  const inner = sink.send.bind(sink);
+  sink.send = async (request, to) => {
+    Object.assign(flow, { paused: true });
+    return inner(request, to);
+  };
+  await runFlow(bench.engine, flow, signal);
+  expect(sink.sent.length).toBeGreaterThan(0);
+  expect(counts(bench, flow)).toMatchObject({ frozen: 40 - sink.sent.length });
+  expect(sink.sent.length).toBeLessThan(20);
+  Object.assign(flow, { paused: false });
+  sink.send = inner;
+  await runFlow(bench.engine, flow, signal);
+  expect(counts(bench, flow)).toEqual({ delivered: 40 });
+});
+
 test("a newer version of a document that a person must decide about is in the same decision, never out of sight", async () => {
   const bench = engineOn(tempFolder());
   const sink = receiver();
