@@ -771,12 +771,11 @@ export function payments(
       return { side: sideOf({ type }), date, amount, description, text };
     },
     facts: paymentFacts,
-    read: ({ number, mark, status, line, party = null, idle }) => ({
+    read: ({ number, mark, status, line, party, idle }) => ({
       id: number,
       mark,
       status,
-      party,
-      ...defined({ idle }),
+      ...defined({ party, idle }),
       // Nobody else uses the journal.
       touched: line === null ? null : false,
       version: line?.etag ?? null,
