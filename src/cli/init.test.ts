@@ -92,7 +92,7 @@ const groundOf = (template: string): Ground => ({
   uuid: "0f8fad5b-d9cb-469f-a165-70867728950e",
 });
 const COMMON = {
-  company: "prairie",
+  company: "south",
   currency: "CAD",
   timeZone: "America/Toronto",
   platform: "https://api.example.com/v1/public",
@@ -104,6 +104,7 @@ const SETTINGS: Readonly<Record<string, object>> = {
   tryton: { url: "https://tryton.example.com", user: "bridge", password: PASSWORD },
   "quickbooks-desktop": {
     company: "Prairie Fuel",
+    user: "fuelbridge-south",
     password: PASSWORD,
     fileId: "0f8fad5b-d9cb-469f-a165-70867728950e",
   },
@@ -208,7 +209,7 @@ test.each([
       platform,
     });
     expect(config).toMatchObject({
-      company: "prairie",
+      company: "south",
       currency: "CAD",
       timeZone: "America/Toronto",
       state: "/var/lib/fuelbridge",

@@ -621,6 +621,7 @@ function configurationOf(answers: Answers, { template, part, today, state, uuid 
     ...settingsOf(answers).map(([name, value]): [string[], string] => [at(name), value]),
     // Nobody asks for these, and two sites must not share them.
     [at("fileId"), erp === "quickbooks-desktop" ? uuid : undefined],
+    [at("user"), erp === "quickbooks-desktop" ? `fuelbridge-${answers["company"]}` : undefined],
     [at("tokens"), erp === "quickbooks-online" ? `${state}/quickbooks-online.json` : undefined],
   ];
   for (const [path, value] of set) if (value !== undefined) document.setIn(path, value);
