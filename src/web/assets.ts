@@ -182,7 +182,7 @@ footer.container { padding-block: 0 1.5rem; color: var(--soft); font-size: 0.86r
   .scroll { overflow: visible; }
   tr { break-inside: avoid; }
   td, th { padding: 0.25rem 0.35rem; overflow-wrap: break-word; }
-  .facts, .card, .banner { break-inside: avoid; }
+  .facts > div, .card, .banner { break-inside: avoid; }
   a { color: inherit; text-decoration: none; }
   .sign { display: grid; grid-template-columns: 1fr 1fr; gap: 3rem; margin-top: 4rem; }
   .sign p { border-top: 1px solid #000; padding-top: 0.3rem; }
