@@ -19,8 +19,11 @@ interface Timer {
   readonly ring: () => void;
 }
 
-/** A promise that never settles: what a process awaits that is no more. */
-const NEVER = new Promise<never>(() => {});
+/**
+ * A promise that never settles: what a process awaits that is no more. One for all would keep whatever waits for it, seed
+ * after seed.
+ */
+const never = (): Promise<never> => new Promise(() => {});
 
 export class World {
   /** ms since the world began; its wall clock is {@link wallMs}. */
@@ -157,7 +160,7 @@ export class Process {
   /** What its work ended with: nothing, where the process is gone. @throws `error` where it is not */
   orNever(error: unknown): Promise<never> {
     if (!this.isGone) throw error;
-    return NEVER;
+    return never();
   }
 
   kill(): void {
@@ -169,12 +172,12 @@ export class Process {
   async at(point: string): Promise<void> {
     this.world.active();
     if (!this.isGone && this.world.happens(`killed ${point}`)) this.kill();
-    if (this.isGone) await NEVER;
+    if (this.isGone) await never();
   }
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     this.world.active();
-    if (this.isGone) await NEVER;
+    if (this.isGone) await never();
     if (signal?.aborted === true) return;
     await new Promise<void>((resolve) => {
       const timer = this.world.after(ms, () => {
@@ -188,6 +191,6 @@ export class Process {
       };
       signal?.addEventListener("abort", aborted, { once: true });
     });
-    if (this.isGone) await NEVER;
+    if (this.isGone) await never();
   }
 }
