@@ -428,6 +428,26 @@ describe("payments", () => {
     expect(company.rows("customerPayments")).toEqual([]);
   });
 
+  test("that somebody took off an invoice are not made a second time either where only all of them come to it", async () => {
+    const company = await openCompany();
+    const invoice = await booked(company, "invoices");
+    for (const [at, amount] of ["15000.00", "4934.08"].entries()) {
+      const pay = paymentDocument(`pay-${at}`, invoice, { amount: Decimal.of(amount) });
+      expect(await sent(company, "payments", itemOf(pay))).toMatchObject({ outcome: "done" });
+    }
+    const [row] = posted(company);
+    const remainingAmount = Decimal.of("19934.08");
+    company.edit("salesInvoices", String(row?.["id"]), { status: "Open", remainingAmount });
+    const paid = itemOf(invoiceDocument("FL-1", { status: "paid", paidDate: TODAY }));
+    expect(await sent(company, "invoices", paid)).toMatchObject({
+      fault: {
+        code: "paid-by-others",
+        message: expect.stringMatching(/ 15000\.00 of R\w+ and 4934\.08 of R\w+,/) as string,
+      },
+    });
+    expect(company.rows("generalLedgerEntries")).toHaveLength(4);
+  });
+
   test("are not posted with what a person has put into the journal", async () => {
     const company = await openCompany();
     const invoice = await booked(company, "invoices");

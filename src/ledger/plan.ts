@@ -508,11 +508,12 @@ export async function settlementOf(
   const settling = { ...desired, on: entry };
   const located = await adapter.locate([settling], call);
   const before = located.filter(({ mark: its }) => its === desired.mark);
-  const idle = located.find((one) => one.party === entry.party && amount.compare(idleOf(one)) <= 0);
-  if (idle !== undefined)
+  const idle = located.filter((one) => one.party === entry.party && idleOf(one).sign > 0);
+  const told = idle.map((one) => `${idleOf(one).fixed(CENTS)} of ${nameOf(one)}`).join(" and ");
+  if (idle.length > 0 && amount.compare(Decimal.sum(idle.map(idleOf))) <= 0)
     throw new Refused({
       code: "paid-by-others",
-      message: `invoice ${invoice.number} in ${books.name} has ${amount.fixed(CENTS)} to pay, and ${idleOf(idle).fixed(CENTS)} of ${nameOf(idle)}, which came from the platform, pays nothing there`,
+      message: `invoice ${invoice.number} in ${books.name} has ${amount.fixed(CENTS)} to pay, and ${told}, which came from the platform, pays nothing there`,
       next: "An accountant applies that payment to the invoice there, or voids it; then retry: nothing is paid twice.",
     });
   const draft = before.find(
