@@ -83,7 +83,11 @@ describe("a walk whose cursors never end", () => {
     await control.readings({ cursorsNeverEnd: false });
     const { position, trouble } = await walked(await feed(), from, keep, by);
     expect(trouble).toBeNull();
-    expect(position).toEqual({ watermark: sortableInstant(instant(249)), walk: null });
+    expect(position).toEqual({
+      watermark: sortableInstant(instant(249)),
+      walk: null,
+      reached: expect.any(Object),
+    });
   });
 
   test("a process that is ended in its middle is given no new pages for it", async () => {
@@ -126,7 +130,11 @@ describe("a walk whose cursors never end", () => {
     expect([second.trouble?.waitMs, third.trouble]).toEqual([12 * 3_600_000, null]);
     const ids = [first, second, third].flatMap(({ pages }) => idsIn(pages));
     expect([ids.length, new Set(ids).size]).toEqual([450, 450]);
-    expect(third.position).toEqual({ watermark: sortableInstant(instant(449)), walk: null });
+    expect(third.position).toEqual({
+      watermark: sortableInstant(instant(449)),
+      walk: null,
+      reached: expect.any(Object),
+    });
   });
 });
 

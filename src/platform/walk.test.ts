@@ -101,6 +101,24 @@ describe("a walk", () => {
     expect(since.slice(3)).toEqual([instant(249 - 300), instant(249 - 300), instant(249 - 300)]);
   });
 
+  test("after a burst costs one request again once nothing of it can be late", async () => {
+    await invoices(250);
+    const clock = await platform.clock();
+    const source = walkSource(platform.client({ clock }), { ...list, clock });
+    let { position } = await walked(source);
+    const pages: number[] = [];
+    for (const minutes of [9, 1, 10, 60]) {
+      await clock.pause(minutes * 60_000);
+      const look = await walked(source, position);
+      position = look.position;
+      pages.push(look.pages.length);
+    }
+    expect(pages).toEqual([3, 3, 1, 1]);
+    expect((await asked()).at(-1)?.updatedSince).toBe(instant(249));
+    const [late] = await invoices(1, 249);
+    expect(idsIn((await walked(source, position)).pages)).toContain(late?.["id"]);
+  });
+
   test("over nothing leaves no mark", async () => {
     const { pages } = await walked(await feed());
     expect(pages).toEqual([{ changes: [], position: { watermark: null, walk: null } }]);

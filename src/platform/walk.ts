@@ -9,7 +9,15 @@ import { sortableInstant } from "../core/keys.ts";
 import type { Clock } from "../core/time.ts";
 import { type Purpose, runShareOf, usualBudget } from "../core/budget.ts";
 import { type Drift, driftOf, type Lookout } from "../core/shape.ts";
-import { afterPage, sinceOf, unread, type Walk, type WalkPosition } from "../core/watermark.ts";
+import {
+  afterPage,
+  begun,
+  begunAgain,
+  unread,
+  type Walk,
+  type WalkPosition,
+  walkSince,
+} from "../core/watermark.ts";
 import {
   addressOf,
   boundOf,
@@ -80,7 +88,7 @@ export function walkSource(client: Exchanger, asked: WalkOptions): Source {
       pageSize: PAGE_SIZE,
       from: (instant) => ({ watermark: instant, walk: null }) satisfies WalkPosition,
       async count(instant, reading) {
-        const first = await fetchPage(client, options, freshWalk(instant, 0), reading, 1);
+        const first = await fetchPage(client, options, walkSince(instant), reading, 1);
         return readPage(first, options).total;
       },
       read,
@@ -96,7 +104,7 @@ async function* walk(
 ): AsyncGenerator<Page> {
   const what = `The walk of ${pathOf(options.list)}`;
   let position = from;
-  let current: Walk = from.walk ?? freshWalk(sinceOf(from, options.overlapMs), 0);
+  let current: Walk = from.walk ?? begun(from, options.overlapMs, options.clock.now());
   let before = current.pages;
   let fetching = fetchPage(client, options, current, reading);
   while (!reading.signal.aborted) {
@@ -107,7 +115,7 @@ async function* walk(
         throw stuck(what, `began again ${RESTARTS_MAX} times: its cursor was refused`);
       }
       // The platform no longer knows the cursor: from the beginning of this walk, not from the watermark.
-      current = freshWalk(current.since, current.restarts + 1);
+      current = begunAgain(current);
       before = 0;
       fetching = fetchPage(client, options, current, reading);
       continue;
@@ -118,7 +126,8 @@ async function* walk(
     const { cursor } = current;
     const broken = brokenBy(listed, new Set(cursor === null ? [] : [cursor]));
     const bound = broken === null ? boundIn(listed, current, { options, before, reading }) : null;
-    position = afterPage(position, current, { cursor: listed.nextCursor, latest: listed.latest });
+    const { nextCursor, latest } = listed;
+    position = afterPage(position, current, { cursor: nextCursor, latest }, options.clock.now());
     const follows = broken === null && bound === null ? position.walk : null;
     // The next page is under way while this one is stored.
     if (follows !== null) {
@@ -154,15 +163,6 @@ const pageOf = (
   changes,
   position: position as unknown as Json,
   ...(drift.length === 0 ? {} : { drift }),
-});
-
-const freshWalk = (since: string, restarts: number): Walk => ({
-  since,
-  cursor: null,
-  latest: null,
-  startedAt: "",
-  pages: 0,
-  restarts,
 });
 
 /** `The walk of /orders`. What leads nowhere is forgotten: the next run does not go on with its cursor. */
