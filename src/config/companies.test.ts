@@ -81,6 +81,27 @@ test("a site that sends by itself plans with its part of the month that other si
   expect(budgetOf(third)).toMatchObject({ perMonth: 33_333, perMinute: 400 });
 });
 
+test("a hub may be one of the companies: it needs no rule, and half of the key is its own, with what sites elsewhere leave", () => {
+  const fed =
+    COMMON +
+    SITES.replace("north:", "prairie:").replace("sites: {", "sites: { west: [{ number: [W-*] }],");
+  const asks = 'platform: { hub: { url: "http://127.0.0.1:1", token: "${OTHER}" } }';
+  const flows = "{ orders: { to: hub.sites }, issued: ~, customers: ~ }";
+  const text = `${fed}companies:
+  reader: { endpoints: { erp: ~ }, hub: { port: 9, tokens: { south: "\${OTHER}" } }, flows: ${flows} }
+  prairie: { ${asks}, endpoints: { erp: { folder: exchange } } }
+  south: { ${asks}, endpoints: { erp: { folder: south } } }
+`;
+  expect(messages(text)).toEqual([]);
+  const all = loaded(text);
+  // Three sites are named, and two of them are here.
+  expect(all.map(({ platform: { budget } }) => budget.perMonth)).toEqual([41_666, 41_666, 41_666]);
+  expect(all.map(shareOf)).toEqual([3 / 5, 1 / 5, 1 / 5]);
+  expect(messages(text.replace("south: {", "elsewhere: {")).join("\n")).toContain(
+    "there is no rule of elsewhere",
+  );
+});
+
 test("a problem is told at the place where it was written, and one on top once", () => {
   expect(messages(GROUP.replace("south: {", "south: { timeZone: Mars,"))).toEqual([
     expect.stringMatching(/^24 timeZone: /),

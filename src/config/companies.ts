@@ -192,7 +192,12 @@ function* toldApart(
   }
   const rules = isGroup(sites) ? siteNames(sites) : [];
   const missing =
-    rules.length === 0 ? [] : among.filter((other) => !rules.includes(siteIn(installation, other)));
+    rules.length === 0
+      ? []
+      : among.filter(
+          (other) =>
+            !isHub(installation.get(other)) && !rules.includes(siteIn(installation, other)),
+        );
   if (missing.length > 0)
     yield {
       path: ["sites"],
@@ -200,6 +205,9 @@ function* toldApart(
       remedy: "Write the rules of every company that has this API key.",
     };
 }
+
+/** One that reads for the others under its key, and has no records of its own. */
+export const isHub = (company: Group | undefined): boolean => isGroup(company?.["hub"]);
 
 /** What rules call a company. */
 function siteIn(installation: Installation, name: string): string {

@@ -115,7 +115,7 @@ test("a good configuration comes out complete", () => {
   expect(load(GOOD)).toEqual({
     file,
     name: null,
-    sharers: [{ company: "bluebonnet", weight: 1, state: join(folder, "../state") }],
+    sharers: [{ company: "bluebonnet", weight: 1, isHub: false, state: join(folder, "../state") }],
     folder,
     mappings: MAPPINGS,
     match: {

@@ -9,7 +9,7 @@ import { ConfigurationError, EnvironmentError } from "../core/errors.ts";
 import { sumOf } from "../core/groups.ts";
 import { siteNames, type SiteRules } from "../core/sites.ts";
 import { check, CROSS_REFERENCES, type Depth, type Known, type Written } from "./check.ts";
-import { companiesIn, sharersOf } from "./companies.ts";
+import { companiesIn, isHub, sharersOf } from "./companies.ts";
 import { readDocument, readText } from "./document.ts";
 import { PLATFORM } from "./flows.ts";
 import {
@@ -45,6 +45,7 @@ interface KeySharer {
   readonly company: string;
   readonly weight: number;
   readonly state: string;
+  readonly isHub: boolean;
 }
 
 export interface Config extends Readonly<
@@ -92,8 +93,8 @@ export const sitesAtKey = ({ sites, queue, hub }: Pick<Config, "sites" | "queue"
   sites === null || queue.type === "embedded" || hub !== null ? 1 : siteNames(sites).length;
 
 /** A hub reads for all of its sites: it has as much as they have together. */
-const usualWeight = ({ sites, hub }: Pick<Settings, "sites" | "hub">): number =>
-  hub === null || sites === null ? 1 : siteNames(sites).length;
+const usualWeight = (sites: Settings["sites"], isHub: boolean): number =>
+  isHub && sites !== null ? siteNames(sites).length : 1;
 
 /** Of the minute and the month of its key, the part that is this configuration's by the weights, 0 to 1. */
 export function shareOf({ sites, queue, company, hub, sharers }: Config): number {
@@ -107,16 +108,18 @@ export function shareOf({ sites, queue, company, hub, sharers }: Config): number
 
 /**
  * The budget of a process that sends by itself: sites under the key that are not in it have their parts, too. A hub reads for
- * all of them, and half of the budget is its own.
+ * all of them, and half of the budget is its own. `sharers`: those that are in it.
  */
 function budgetHere(
-  { sites, queue, hub, platform }: Pick<Settings, "sites" | "queue" | "hub" | "platform">,
-  here: number,
+  { sites, queue, platform }: Pick<Settings, "sites" | "queue" | "platform">,
+  sharers: readonly KeySharer[],
 ): Settings["platform"]["budget"] {
   const { budget } = platform;
   if (sites === null || queue.type !== "embedded") return budget;
-  const ofSites = hub === null && platform.hub === null ? 1 : 1 / 2;
-  const share = hub === null ? Math.min(here / siteNames(sites).length, 1) * ofSites : ofSites;
+  const members = sharers.filter(({ isHub }) => !isHub).length;
+  const ofHub = members < sharers.length ? 1 / 2 : 0;
+  const ofSites = ofHub > 0 || platform.hub !== null ? 1 / 2 : 1;
+  const share = ofHub + Math.min(members / siteNames(sites).length, 1) * ofSites;
   const part = (requests: number): number => Math.max(Math.floor(requests * share), 1);
   return { ...budget, perMonth: part(budget.perMonth), perMinute: part(budget.perMinute) };
 }
@@ -242,20 +245,32 @@ function completeConfig(written: Written, known: Known, depth: Depth = "settings
   const { installation = null, name = null } = company ?? {};
   const sharers =
     installation === null || name === null
-      ? [{ company: settings.company, weight: 1, state: absolute(settings.state) }]
+      ? [
+          {
+            company: settings.company,
+            weight: 1,
+            state: absolute(settings.state),
+            isHub: settings.hub !== null,
+          },
+        ]
       : sharersOf(installation, name).map((one): KeySharer => {
           const value = installation.get(one);
           const weight = valueAt(value, ["queue", "weight"]);
+          const reads = isHub(value);
           return {
             company: String(valueAt(value, ["company"])),
-            weight: typeof weight === "number" ? weight : 1,
+            weight: typeof weight === "number" ? weight : usualWeight(settings.sites, reads),
             state: absolute(String(valueAt(value, ["state"]))),
+            isHub: reads,
           };
         });
   return {
     ...settings,
-    platform: { ...settings.platform, budget: budgetHere(settings, sharers.length) },
-    queue: { ...settings.queue, weight: settings.queue.weight ?? usualWeight(settings) },
+    platform: { ...settings.platform, budget: budgetHere(settings, sharers) },
+    queue: {
+      ...settings.queue,
+      weight: settings.queue.weight ?? usualWeight(settings.sites, settings.hub !== null),
+    },
     file: resolve(path),
     name,
     sharers,
