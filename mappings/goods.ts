@@ -245,7 +245,7 @@ function sellerOf({ lines }: Order): string {
       others.length === 0
         ? "the order names no supplier"
         : "the order's lines do not all name the same supplier",
-    next: "Name one supplier on all lines on the platform, or enter the purchases by hand and resolve it here.",
+    next: "Name one supplier on all lines on the platform, or enter the purchases by hand and close it here.",
     field: "lines",
   });
 }

@@ -115,7 +115,7 @@ function otherCompany(invoice: Invoice, type: Type): string {
   throw new Refused({
     code: "no-payer",
     message: "the invoice names no payer",
-    next: "Book it by hand for its customer, then resolve it here.",
+    next: "Book it by hand for its customer, then close it here.",
     field: "payerCompanyId",
   });
 }
@@ -522,7 +522,7 @@ const bookedPayments = <const Name extends string>(name: Name, type: Type) =>
         throw new Refused({
           code: "no-amount",
           message: `the payment is over ${amount.fixed(2)}`,
-          next: "An accountant looks at it on the platform, and resolves it here.",
+          next: "An accountant looks at it on the platform, and closes it here.",
           field: "amount",
         });
       return {
@@ -552,7 +552,7 @@ function expectNotPaid({ invoiceId }: Payment, references: References): void {
   throw new Refused({
     code: "paid-already",
     message: "the invoice was paid in the books before, and the platform tells of a payment",
-    next: "An accountant compares the two: the same money is resolved here, other money is booked by hand.",
+    next: "An accountant compares the two: the same money is closed here, other money is booked by hand.",
     field: "invoiceId",
   });
 }

@@ -376,7 +376,7 @@ export function statusOf<S extends string>(
   throw new Refused({
     code: "taken-back",
     message: `the ${what} is ${status} on the platform, and it is in the books`,
-    next: "A person decides what becomes of it in the books, and resolves it here.",
+    next: "A person decides what becomes of it in the books, and closes it here.",
     field: "status",
   });
 }

@@ -102,7 +102,7 @@ posix(
     );
     const offered = asked.filter(({ helps }) => helps.includes("correct"));
     expect(offered.length).toBeGreaterThan(left.length);
-    const wanted = ["quarantine", "resolve", "all", "--note", "seen to"];
+    const wanted = ["quarantine", "close", "all", "--note", "seen to"];
     expect(await ask(...wanted)).toMatchObject({ code: exitCodes.ok, data: { resolved: 4 } });
     expect(await groups()).toEqual([]);
     expect(first.out + again.out + third.out).not.toContain(

@@ -123,7 +123,7 @@ export const errors = errorTable(
     "~closed data closed-period":
       "An accountant opens the posting period in Business Central (General Ledger Setup, User Setup), or books the document by hand; then retry.",
     "~blocked data blocked":
-      "Whoever blocked it in Business Central decides: take the block off there and retry, or book by hand and resolve it here.",
+      "Whoever blocked it in Business Central decides: take the block off there and retry, or book by hand and close it here.",
     "~dimension data no-dimension":
       "Set dimensions in the configuration, or a default dimension on the party or account in Business Central; then retry.",
     "~manual configuration:scope number-series":

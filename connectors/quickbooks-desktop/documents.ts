@@ -147,7 +147,7 @@ const ofNothing = (isSale: boolean): Refused =>
   new Refused({
     code: "not-held",
     message: `QuickBooks cannot keep this ${isSale ? "invoice" : "bill"}: it comes to 0.00, which in QuickBooks means void`,
-    next: "Nothing is to be paid on it: resolve it here with a note; or correct it where it comes from, then retry.",
+    next: "Nothing is to be paid on it: close it here with a note; or correct it where it comes from, then retry.",
     field: "total",
   });
 

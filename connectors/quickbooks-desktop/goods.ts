@@ -65,7 +65,7 @@ function countedOf(
     message: `QuickBooks cannot keep the line of ${line.product}: ${says}`,
     next: isCounted
       ? "Correct the quantity where it comes from, then retry."
-      : `Enter it by hand and resolve it here; or set unit, where items are counted in ${line.unit}.`,
+      : `Enter it by hand and close it here; or set unit, where items are counted in ${line.unit}.`,
     field: "lines",
   });
 }

@@ -92,7 +92,7 @@ function unknownLine(row: Element): Fault | null {
     return {
       code: "unknown-line",
       message: `line ${at + 1} (${kindOf(odd)}, ${odd.amount("Amount").plain()}) is of a kind that fuelbridge does not know: it may be an amount or not`,
-      next: "An accountant replaces it in QuickBooks by a line of an item; or enters the invoice on the platform by hand and resolves it here.",
+      next: "An accountant replaces it in QuickBooks by a line of an item; or enters the invoice on the platform by hand and closes it here.",
       field: "Line",
     };
   }
@@ -500,7 +500,7 @@ function taxAdded(row: Element): Pick<DocumentRow, "refusal"> {
     refusal: {
       code: "sales-tax-added",
       message: `${there} in QuickBooks and ${sent} on the platform: Intuit's sales tax added ${tax.fixed(2)} to invoice ${row.text("DocNumber") ?? ""}`,
-      next: "In QuickBooks: make the invoice's lines not taxable, or the customer exempt, so that the tax is 0.00; then retry. To accept the amount, resolve it with --receiver-id and --amount.",
+      next: "In QuickBooks: make the invoice's lines not taxable, or the customer exempt, so that the tax is 0.00; then retry. To accept the amount, close it with its id and its amount there.",
       field: "total",
       amount: there,
     },

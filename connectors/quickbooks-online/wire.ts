@@ -327,13 +327,13 @@ const errors = errorTable({
   "#2020|2170|2500 data wrong-reference":
     "Create in QuickBooks what the message names, or correct the cross-reference or the setting that names it; then retry.",
   "#6070 data does-not-add-up":
-    "QuickBooks multiplies otherwise than the platform: an accountant enters the document by hand and resolves it here, and whoever looks after fuelbridge is told.",
+    "QuickBooks multiplies otherwise than the platform: an accountant enters the document by hand and closes it here, and whoever looks after fuelbridge is told.",
   "#6540 data deposited":
     "The payment is part of a bank deposit: an accountant takes it out of the deposit in QuickBooks, or corrects it there by hand; then retry.",
   "#6000 data business-rule":
     "An accountant does in QuickBooks what the message asks for, or corrects the document where it comes from; then retry.",
   "400#500|5020|5030 data unsupported":
-    "This company's plan of QuickBooks does not have this kind of document: an accountant enters it by hand and resolves it here.",
+    "This company's plan of QuickBooks does not have this kind of document: an accountant enters it by hand and closes it here.",
   "400#\\d+ data refused-by-quickbooks":
     "Correct in QuickBooks what it says, or the document where it comes from; then retry.",
 });

@@ -386,7 +386,7 @@ const notHeld = (says: string): Refused =>
   new Refused({
     code: "not-held",
     message: `QuickBooks cannot keep this document: ${says}`,
-    next: "Correct the document where it comes from, then retry; or an accountant enters it by hand and resolves it here.",
+    next: "Correct the document where it comes from, then retry; or an accountant enters it by hand and closes it here.",
     field: "lines",
   });
 

@@ -117,7 +117,7 @@ const orderOf = (named: string, references: References): string =>
 const draftAgain = new Refused({
   code: "draft-after-delivery",
   message: "the ticket is a draft in the ERP, and issued on the platform",
-  next: "Issue it in the ERP again, or make it void there; or correct it on the platform by hand, then resolve it here.",
+  next: "Issue it in the ERP again, or make it void there; or correct it on the platform by hand, then close it here.",
   field: "Status",
 });
 

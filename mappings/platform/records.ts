@@ -84,7 +84,7 @@ function newCompany(party: PartyRecord, references: References, role: Role): Cre
   throw refused(
     "inactive-after-delivery",
     `${role} ${code} (${name}) is inactive or deleted in the books; on the platform it is company ${there}, and its connection stands`,
-    "Nothing on the platform ends by this. End the connection there if nothing more is to be delivered or invoiced to it, then resolve this; it closes by itself when the party is active again.",
+    "Nothing on the platform ends by this. End the connection there if nothing more is to be delivered or invoiced to it, then close this; it closes by itself when the party is active again.",
     "Active",
   );
 }
@@ -142,7 +142,7 @@ function noteOf(address: Address): string {
 /* Customer invoices that were made in the ERP, as invoices of the platform. The flow of paid invoices tells what is paid. */
 
 const LINES_MAX = 50;
-const BY_HAND = "Enter it on the platform by hand and resolve it here.";
+const BY_HAND = "Enter it on the platform by hand and close it here.";
 
 /** Drafts have none. */
 const numberOf = ({ number, id }: InvoiceRecord): string => number ?? `draft-${id}`;
@@ -270,7 +270,7 @@ function unposted({ state, id }: InvoiceRecord, references: References): Skip | 
   throw refused(
     "cancelled-after-delivery",
     `the invoice is "${state}" in the ERP, and it is on the platform`,
-    "An accountant voids or settles it on the platform by hand, then resolves it here.",
+    "An accountant voids or settles it on the platform by hand, then closes it here.",
     "State",
   );
 }
@@ -280,14 +280,14 @@ function expectIssuable({ currency: own, total, untaxed }: InvoiceRecord, curren
     throw refused(
       "other-currency",
       `the currency is ${own}, the platform's amounts are in ${currency}`,
-      "Bill it outside the platform and resolve it here.",
+      "Bill it outside the platform and close it here.",
       "Currency/Code",
     );
   if (total.sign < 0 || untaxed.sign < 0)
     throw refused(
       "credit-note",
       `this is a credit note of ${total.fixed(2)}; the platform takes none`,
-      "An accountant settles it with the customer, notes it on the credited invoice there, and resolves it here.",
+      "An accountant settles it with the customer, notes it on the credited invoice there, and closes it here.",
       "Total",
     );
 }
@@ -305,7 +305,7 @@ function billed(record: InvoiceRecord): readonly Line[] {
     throw refused(
       "no-lines",
       "the invoice has no lines",
-      "An accountant looks at it in the ERP, and resolves it here.",
+      "An accountant looks at it in the ERP, and closes it here.",
     );
   if (lines.length > LINES_MAX)
     throw refused(
@@ -486,7 +486,7 @@ function expectAsDelivered(
     isOurs
       ? `the payment calls the whole invoice ${total.fixed(2)}, and it was delivered as ${delivered?.fixed(2) ?? "another"}`
       : `the payment is in ${currency}, the invoice in ${ours}`,
-    "Compare it with the payment that came; mark the invoice as paid on the platform by hand if it is, and resolve this.",
+    "Compare it with the payment that came; mark the invoice as paid on the platform by hand if it is, and close this.",
     isOurs ? "total" : "currency",
   );
 }
@@ -519,7 +519,7 @@ function settled(
     throw refused(
       "settled-otherwise",
       `${total.fixed(2)} is settled in the ERP, and not with money alone: ${clearedBy}; ${there}`,
-      `Is it to be paid on the platform? Then correct the field clearedBy to "${MONEY}" here and retry. If not, an accountant agrees it with the customer and resolves it here.`,
+      `Is it to be paid on the platform? Then correct the field clearedBy to "${MONEY}" here and retry. If not, an accountant agrees it with the customer and closes it here.`,
       "clearedBy",
     );
   }
@@ -540,7 +540,7 @@ function unpaid(record: InvoiceRecord, key: string, references: References): str
     throw refused(
       "unpaid-after-delivery",
       `the invoice is "${state}" in the ERP, and paid on the platform`,
-      "An accountant corrects it on the platform by hand, then resolves it here.",
+      "An accountant corrects it on the platform by hand, then closes it here.",
       "State",
     );
   if (state !== "posted") return state;
@@ -549,7 +549,7 @@ function unpaid(record: InvoiceRecord, key: string, references: References): str
     throw refused(
       "partly-paid",
       `${paidByOthers.fixed(2)} of ${total.fixed(2)} was ${how} in the ERP, ${amountToPay?.fixed(2) ?? "the rest"} is open: the platform takes no part of a payment`,
-      "Tell the customer if it matters. It is delivered by itself when it is paid in full, and goes away when the payment is taken back; or resolve it here.",
+      "Tell the customer if it matters. It is delivered by itself when it is paid in full, and goes away when the payment is taken back; or close it here.",
       "Amount to Pay",
     );
   return amountToPay === null || amountToPay.equals(total) ? "not paid" : "partly paid";

@@ -38,7 +38,8 @@ export function actCommands(program: Command): void {
       actCommand(program, act, act.usage);
 }
 
-function actCommand(parent: Command, { about, options = [], reason, work }: Act, usage: string) {
+function actCommand(parent: Command, act: Act, usage: string) {
+  const { about, formerly, options = [], reason, work } = act;
   const names = [...usage.matchAll(/[<[](\w+)/g)].map(([, name = ""]) => name);
   const command = addCommand(parent, usage, about, async (given) => {
     const args = Object.fromEntries(names.map((name, at) => [name, given.args[at]]));
@@ -48,6 +49,7 @@ function actCommand(parent: Command, { about, options = [], reason, work }: Act,
     );
     return { data, text: inLine(told) };
   });
+  if (formerly !== undefined) command.alias(formerly);
   for (const [flags, description] of options) command.option(flags, description);
   if (reason !== null)
     if (reason.usual === undefined) command.requiredOption("--note <text>", reason.says);

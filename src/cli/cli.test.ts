@@ -152,7 +152,7 @@ const USAGE: [args: string[], command: string, message: string][] = [
   [["check", "extra"], "check", "too many arguments"],
   [["trace"], "trace", "missing required argument 'number'"],
   [["quarantine", "shwo"], "quarantine", "unknown command 'shwo'"],
-  [["quarantine", "resolve", "all"], "quarantine resolve", "'--note <text>' not specified"],
+  [["quarantine", "close", "all"], "quarantine close", "'--note <text>' not specified"],
   [["sandbox", "--port", "x"], "sandbox", "A port is a number from 0 to 65535."],
 ];
 

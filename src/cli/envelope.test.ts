@@ -35,7 +35,7 @@ const GIVEN: Readonly<Record<string, readonly string[]>> = {
   "profile try": ["orders", "nowhere.csv"],
   "quarantine show": ["q0000000"],
   "quarantine retry": ["all"],
-  "quarantine resolve": ["all", "--note", "settled"],
+  "quarantine close": ["all", "--note", "settled"],
   "quarantine assign": ["all", "--to", "ann"],
   "quarantine edit": ["1", "product=ULSD", "--note", "typing error"],
   "quarantine note": ["all", "called them"],

@@ -128,7 +128,7 @@ export function copied({
   const [from, to] = [endpointOf(flow.from), endpointOf(flow.to)];
   const fault = (others: readonly Likened[], why: string): Fault =>
     duplicate({ number, id: delivery.recordId }, others, why, {
-      look: `Compare both in "${from}". Is it the same document twice? Then remove one there and resolve this.`,
+      look: `Compare both in "${from}". Is it the same document twice? Then remove one there and close this.`,
     });
   const copies = store.others({ keys: alike }, delivery.record, false);
   if (copies.length > 0)
@@ -289,7 +289,7 @@ export async function twinsAtReceiver(
     const others = twins.map(({ id, facts }) => ({ id, number: facts.number ?? id }));
     const to = endpointOf(flow.to);
     const why = `, which "${to}" has and nothing here is linked with: the party, the amount (of goods the gallons), the lines and the day, or the day it is due, are the same`;
-    const look = `Look in "${to}". Is it that one? Then resolve this with --receiver-id and its id.`;
+    const look = `Look in "${to}". Is it that one? Then close this with its id there.`;
     faults.set(one.request, duplicate(one, others, why, { look }));
   }
   return faults;

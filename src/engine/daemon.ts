@@ -775,7 +775,7 @@ function doubt({ store }: Engine, flow: Flow, until: number, at: number): void {
   const fault: Fault = {
     code: "maybe-delivered",
     message: `it may have been delivered before the store was restored, and "${endpointOf(flow.to)}" cannot be asked`,
-    next: "Look for it there: resolve it when it is there, retry it when it is not.",
+    next: "Look for it there: close it when it is there, retry it when it is not.",
   };
   const isNew = (version: string | null): boolean =>
     version !== null && Date.parse(version) > until;

@@ -451,7 +451,7 @@ export function taken(cause: Answer | Finding): Fault {
     fault ?? {
       code: "number-taken",
       message: `the receiver has another document under this number: ${cause.detail}`,
-      next: "Compare both. Correct the number where it comes from, then retry; or resolve it with --receiver-id when both are the same.",
+      next: "Compare both. Correct the number where it comes from, then retry; or close it with its id there when both are the same.",
     }
   );
 }
@@ -461,7 +461,7 @@ function sameThere(id: string, { number }: Link): Fault {
   return {
     code: "one-at-receiver",
     message: `the receiver has it as ${id}, and has another one of ours (${number}) as the same`,
-    next: "Look which of the two counts. Resolve it when there is rightly one; else correct its number where it comes from.",
+    next: "Look which of the two counts. Close it when there is rightly one; else correct its number where it comes from.",
   };
 }
 
@@ -469,14 +469,14 @@ function sameThere(id: string, { number }: Link): Fault {
 const gone = (endpoint: string): Fault => ({
   code: "gone",
   message: `it was delivered, but "${endpoint}" no longer has it, or not as it was brought there`,
-  next: `Were the books of "${endpoint}" restored from a backup? Then retry: it is delivered again. If it was removed or taken back on purpose, resolve it.`,
+  next: `Were the books of "${endpoint}" restored from a backup? Then retry: it is delivered again. If it was removed or taken back on purpose, close it.`,
 });
 
 /** Nobody has decided about the version that is gone, or somebody let it be. */
 export const goneBefore = (endpoint: string): Fault => ({
   code: "gone-before",
   message: `it changed, and the version that was delivered before is gone from "${endpoint}"`,
-  next: `Retry it when it belongs there: it is delivered as a new one. If it was removed on purpose, resolve it.`,
+  next: `Retry it when it belongs there: it is delivered as a new one. If it was removed on purpose, close it.`,
 });
 
 /** The receiver holds other values. `message`: one line per field. */
@@ -484,14 +484,14 @@ const differs = (endpoint: string, message: string, takesChanges: boolean): Faul
   code: "differs",
   message,
   next: takesChanges
-    ? `Correct it in "${endpoint}", and it closes by itself; or retry: it is delivered again as it is now. If "${endpoint}" is right, resolve it: exactly these values are accepted.`
-    : `Correct it in "${endpoint}" by hand, for it takes no changes: then it closes by itself. If "${endpoint}" is right, resolve it: exactly these values are accepted.`,
+    ? `Correct it in "${endpoint}", and it closes by itself; or retry: it is delivered again as it is now. If "${endpoint}" is right, close it: exactly these values are accepted.`
+    : `Correct it in "${endpoint}" by hand, for it takes no changes: then it closes by itself. If "${endpoint}" is right, close it: exactly these values are accepted.`,
 });
 
 const needsDecision = (message: string): Fault => ({
   code: "needs-decision",
   message,
-  next: "Look for it at the receiver: resolve it with --receiver-id when it is there, retry it when it is not.",
+  next: "Look for it at the receiver: close it with its id there when it is there, retry it when it is not.",
 });
 
 /** What a look found says more than that nobody can tell: which documents of the receiver may be it, or another amount. */
@@ -703,11 +703,11 @@ function unacknowledged(flow: Flow, { state, exchange, item, detail }: Acknowled
     return {
       code: "refused-later",
       message: `"${endpoint}" got it (${name}) and refused it: ${detail}`,
-      next: "Correct what it names where the document comes from, then retry: it is sent under a new number. If it counts there after all, resolve it with --receiver-id.",
+      next: "Correct what it names where the document comes from, then retry: it is sent under a new number. If it counts there after all, close it with its id there.",
     };
   return {
     code: "not-acknowledged",
     message: `"${endpoint}" has not said in time whether it took it (${name})`,
-    next: "Ask there. It closes by itself when the acknowledgement comes. If they have the document, resolve it with --receiver-id; if they have not, retry: it is sent under a new number.",
+    next: "Ask there. It closes by itself when the acknowledgement comes. If they have the document, close it with its id there; if they have not, retry: it is sent under a new number.",
   };
 }

@@ -71,7 +71,7 @@ test("what is held otherwise is with a person, one line per field, keeps its lin
   expect(counts()).toEqual({ delivered: 1, quarantined: 1 });
   const cause = "payer: erp A-1038, platform A-1001\ndue date: erp none, platform 2026-12-08";
   expect(groups()).toMatchObject([{ code: "differs", cause, count: 1 }]);
-  expect(groups()[0]?.next).toContain("resolve it: exactly these values are accepted");
+  expect(groups()[0]?.next).toContain("close it: exactly these values are accepted");
   expect(bench.store.links.find("invoice", "platform", "INV-1")?.erpId).toBe("id-of-INV-1");
 
   // Told once, however often it is inspected; other values take the place of the old ones.

@@ -317,7 +317,7 @@ function withoutFile(error: NoFile, { items }: Outgoing, failures: number): Answ
   return refused({
     code: "no-pdf",
     message: `the PDF of ${number} could not be fetched from the platform${tries}: ${message}`,
-    next: `${number} itself is booked. Open its PDF on the platform: when it can be seen there, retry this; else resolve it, and ${number} stays without one.`,
+    next: `${number} itself is booked. Open its PDF on the platform: when it can be seen there, retry this; else close it, and ${number} stays without one.`,
   });
 }
 

@@ -477,7 +477,7 @@ function turnedFault(flow: Flow, { kind, number: booked, erpId }: Link, number: 
   return {
     code: "turned",
     message: `${was} ${booked} is booked in "${endpoint}" as ${erpId}; the platform now says ${is} ${number}`,
-    next: `If the platform is right, cancel ${erpId} in "${endpoint}", then retry: it is booked as ${is}. If not, correct it on the platform, and resolve this.`,
+    next: `If the platform is right, cancel ${erpId} in "${endpoint}", then retry: it is booked as ${is}. If not, correct it on the platform, and close this.`,
   };
 }
 
@@ -492,7 +492,7 @@ function judgeDoubled(document: PendingDocument): Verdict | null {
   return quarantined({
     code: "doubled",
     message: `${number} is there twice: we wrote ${ours.number === number ? "it" : ours.number} as ${ownId(ours, side)}, and this is ${delivery.recordId}`,
-    next: "Have the one that is too many removed where it is; then resolve this.",
+    next: "Have the one that is too many removed where it is; then close this.",
   });
 }
 
@@ -581,19 +581,19 @@ function judgeChanged(document: PendingDocument): Verdict | null {
     return quarantined({
       code: "amount-changed-after-posting",
       message: `${named}the amount changed from ${was.plain()} to ${amount?.plain() ?? "none"} after it was delivered`,
-      next: "An accountant decides: book a correction or credit note by hand, then resolve it here. It closes by itself when the amount is changed back.",
+      next: "An accountant decides: book a correction or credit note by hand, then close it here. It closes by itself when the amount is changed back.",
     });
   if (flow.sink.writes !== "create") return null;
   if (hasNewNumber)
     return quarantined({
       code: "renumbered",
       message: `${named}the receiver takes no changes`,
-      next: "Give it its old number again where it comes from, and it closes by itself; or have the number changed at the receiver by hand, then resolve it here.",
+      next: "Give it its old number again where it comes from, and it closes by itself; or have the number changed at the receiver by hand, then close it here.",
     });
   return quarantined({
     code: "changed-after-delivery",
     message: "it changed after it was delivered, and the receiver takes no changes",
-    next: "Change it there by hand if it matters, then resolve it here.",
+    next: "Change it there by hand if it matters, then close it here.",
   });
 }
 
@@ -603,7 +603,7 @@ function judgeReference({ engine, flow, alone, delivery }: PendingDocument): Ver
   return quarantined({
     code: "reference-taken",
     message: `its number at the receiver (${taken.reference}) is that of ${taken.by}, which went there before`,
-    next: "Enter this one there by hand, then resolve it here: under one number nobody could tell which of the two an answer is about.",
+    next: "Enter this one there by hand, then close it here: under one number nobody could tell which of the two an answer is about.",
   });
 }
 
@@ -669,7 +669,7 @@ function awaitedFault(engine: Engine, flow: Flow, { kind, id, fault }: WaitsFor)
     return because(
       "waits-without-flow",
       `and no flow delivers any ${kind}`,
-      `Add a flow that delivers each ${kind}, or enter this by hand and resolve it here.`,
+      `Add a flow that delivers each ${kind}, or enter this by hand and close it here.`,
     );
   const skipped = found?.skipped ?? null;
   if (skipped !== null) return endedFault(fault, kind, { skipped });
@@ -683,7 +683,7 @@ function awaitedFault(engine: Engine, flow: Flow, { kind, id, fault }: WaitsFor)
     return because(
       "waits-for-unread",
       `which the flow "${same.name}" has not read`,
-      `It goes out by itself once the ${kind} is delivered. If it stays: the ${kind} is not in what ${same.from} tells; see to it there, or enter this by hand and resolve it here.`,
+      `It goes out by itself once the ${kind} is delivered. If it stays: the ${kind} is not in what ${same.from} tells; see to it there, or enter this by hand and close it here.`,
     );
   return fault;
 }
@@ -715,12 +715,12 @@ function endedFault(fault: Fault, kind: string, ended: Undelivered): Fault {
       ? [
           "waits-for-skipped",
           `which is skipped: ${ended.skipped}`,
-          `The ${kind} is not delivered for that reason. Change that where it comes from, or in the configuration: then the ${kind} is delivered, and this goes out by itself. Or enter this by hand and resolve it here.`,
+          `The ${kind} is not delivered for that reason. Change that where it comes from, or in the configuration: then the ${kind} is delivered, and this goes out by itself. Or enter this by hand and close it here.`,
         ]
       : [
           "waits-for-closed",
           `which was closed by hand (${ended.closed})`,
-          `The ${kind} will not be delivered: enter this by hand as well, then resolve it here. Only a newer version of the ${kind} that is delivered lets this go out by itself.`,
+          `The ${kind} will not be delivered: enter this by hand as well, then close it here. Only a newer version of the ${kind} that is delivered lets this go out by itself.`,
         ];
   return { ...fault, code, message: `${fault.message}, ${why}`, next };
 }

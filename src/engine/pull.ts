@@ -328,7 +328,7 @@ export const LEFT_THE_LIST = "left-the-list";
 const unlisted = (flow: Flow, id: string, sinceMs: number): Fault => ({
   code: LEFT_THE_LIST,
   message: `"${endpointOf(flow.from)}" no longer has ${id} in its newest list, since ${new Date(sinceMs).toISOString()}; "${endpointOf(flow.to)}" has it still`,
-  next: `If it is right, end it in "${endpointOf(flow.to)}" by hand and resolve this. If it is not, put it back into the list: this closes by itself.`,
+  next: `If it is right, end it in "${endpointOf(flow.to)}" by hand and close this. If it is not, put it back into the list: this closes by itself.`,
 });
 
 const grew = ({ name: flow }: Flow, { name, total }: Listing, had: number): Fault => ({

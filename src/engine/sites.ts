@@ -65,7 +65,7 @@ export function isOfEverySite({ sites }: Engine, flow: Flow, item: Item, text: s
 }
 
 const THEN =
-  "under sites in the configuration of every site, start fuelbridge again, and retry this. Or enter it by hand where it belongs, and resolve it at every site.";
+  "under sites in the configuration of every site, start fuelbridge again, and retry this. Or enter it by hand where it belongs, and close it at every site.";
 
 const noSite = (what: string): Fault => ({
   code: "no-site",
@@ -85,7 +85,7 @@ const severalSites = (sites: readonly string[], what: string): Fault => ({
 export const movedAway = ({ number }: Link, site: string): Fault => ({
   code: "other-site",
   message: `${number} was delivered here, and by the rules it is site ${site}'s now, and that site takes it, too`,
-  next: "Take it back at its receiver here and resolve this; or correct the document, or the rules under sites, so that it is this site's again, then retry.",
+  next: "Take it back at its receiver here and close this; or correct the document, or the rules under sites, so that it is this site's again, then retry.",
 });
 
 /** The same endpoints, whose holdings leave out what is another site's: it is rightly in no books of ours. */

@@ -117,7 +117,7 @@ async function send(
     throw new Refused({
       code: "no-document",
       message: `${name} cannot be attached: ${books} has no ${counterpart} that came from ${number} of the platform`,
-      next: `See what became of that document in ${books}; once it is there again, retry. Resolve this to go without the PDF.`,
+      next: `See what became of that document in ${books}; once it is there again, retry. Close this to go without the PDF.`,
     });
   const there = await table.find(on, file, signal);
   const isThere = ({ id, told }: FileEntry) => done(`${name} was there: ${told}`, [id]);
@@ -133,7 +133,7 @@ async function send(
     throw new Refused({
       code: "other-file",
       message: `${on} has another file of the name ${name} (${other.told}), and it is not the platform's PDF of ${number}`,
-      next: `Rename or remove that file in ${books}, then retry; or resolve this to leave it as it is.`,
+      next: `Rename or remove that file in ${books}, then retry; or close this to leave it as it is.`,
     });
   const { id, told } = await table.add(on, { ...file, bytes, sha256 }, begun, signal);
   return done(`${name}, ${bytes.length} bytes: ${told}`, [id]);

@@ -204,17 +204,17 @@ const BOTH = {
   takenBack: [
     "taken-back",
     "{books} holds {held}, and on the platform the {what} {number} is {status}",
-    "If the platform is right, take it back in {books} by hand, then resolve this. If {books} is right, correct the {what} {number} on the platform: its next version is delivered by itself.",
+    "If the platform is right, take it back in {books} by hand, then close this. If {books} is right, correct the {what} {number} on the platform: its next version is delivered by itself.",
   ],
   turned: [
     "turned",
     "{what} {number} is booked in {books} as {name}; the platform now says {side}",
-    "If the platform is right, cancel {name} in {books}, or where it cannot be cancelled take {unmarking}; then retry: it is booked as {side}. If not, correct it on the platform, and resolve this.",
+    "If the platform is right, cancel {name} in {books}, or where it cannot be cancelled take {unmarking}; then retry: it is booked as {side}. If not, correct it on the platform, and close this.",
   ],
   renumbered: [
     "renumbered",
     "{what} {number} was booked as {held}: it has another number on the platform now, and {books} has it {state}, where its number is not changed any more",
-    "Write the number {number} into {called} in {books} by hand if it matters, then resolve it here.",
+    "Write the number {number} into {called} in {books} by hand if it matters, then close it here.",
   ],
 } as const satisfies Readonly<Record<string, Asked>>;
 
@@ -229,7 +229,7 @@ const QUESTIONS = {
     ended: [
       "cancelled-after-confirmation",
       "the order is cancelled on the platform, and {called} in {books} is {state}: {books} cancels it no more",
-      "Settle it with the other side, close what is left of it in {books} by hand, then resolve it here.",
+      "Settle it with the other side, close what is left of it in {books} by hand, then close it here.",
     ],
     cancelledThere: [
       "cancelled-in-{erp}",
@@ -239,7 +239,7 @@ const QUESTIONS = {
     changed: [
       "changed-after-confirmation",
       "the lines of {called} are not those of the platform's order{as} any more, and {books} has it {state}",
-      "Correct the order in {books} by hand, or enter the difference as another one; then resolve it here.",
+      "Correct the order in {books} by hand, or enter the difference as another one; then close it here.",
     ],
   },
   shipment: {
@@ -247,12 +247,12 @@ const QUESTIONS = {
     conflict: [
       "another-shipment",
       "ticket {number} cannot be told from another shipment in {books}: {detail}",
-      "Give the other shipment another number in {books}, or enter the ticket by hand and resolve it here.",
+      "Give the other shipment another number in {books}, or enter the ticket by hand and close it here.",
     ],
     ended: [
       "void-after-delivery",
       "ticket {number} is void on the platform, and its shipment in {books} is done",
-      "Book the return in {books} by hand, then resolve it here.",
+      "Book the return in {books} by hand, then close it here.",
     ],
     cancelledThere: [
       "cancelled-in-{erp}",
@@ -262,7 +262,7 @@ const QUESTIONS = {
     changed: [
       "changed-after-delivery",
       "ticket {number}{as} says other quantities, date or reference than its shipment in {books}, which is {state}",
-      "Correct the stock in {books} by hand, then resolve it here.",
+      "Correct the stock in {books} by hand, then close it here.",
     ],
   },
 } as const satisfies Readonly<Record<GoodsKind, Readonly<Record<string, Asked>>>>;

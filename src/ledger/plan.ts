@@ -30,12 +30,12 @@ const QUESTIONS = {
   taken: {
     code: "number-taken",
     says: "cannot be booked, because another document has its number",
-    next: "An accountant decides which of them counts: the other one is voided on the platform or cancelled there; then this is retried or resolved.",
+    next: "An accountant decides which of them counts: the other one is voided on the platform or cancelled there; then this is retried or closed.",
   },
   kept: {
     code: "number-kept",
     says: "cannot be booked, because a cancelled document keeps its number",
-    next: "Give it another number on the platform; the corrected version is delivered by itself. Or book it there by hand under another number, then resolve it here.",
+    next: "Give it another number on the platform; the corrected version is delivered by itself. Or book it there by hand under another number, then close it here.",
   },
   "refused-there": {
     code: "refused-there",
@@ -45,7 +45,7 @@ const QUESTIONS = {
   "cancelled-there": {
     code: "cancelled-in-books",
     says: "is cancelled there and not on the platform",
-    next: "An accountant voids it on the platform, or books it again there by hand; then it is resolved here.",
+    next: "An accountant voids it on the platform, or books it again there by hand; then it is closed here.",
   },
   "draft-there": {
     code: "draft-in-books",
@@ -55,12 +55,12 @@ const QUESTIONS = {
   different: {
     code: "other-in-books",
     says: "was entered by hand and differs",
-    next: "An accountant compares both and corrects the wrong one; then it is retried or resolved here.",
+    next: "An accountant compares both and corrects the wrong one; then it is retried or closed here.",
   },
   differs: {
     code: "differs",
     says: "differs, and these fields cannot be changed there any more",
-    next: "An accountant corrects the platform, or cancels the document there and books it again; then it is retried or resolved here.",
+    next: "An accountant corrects the platform, or cancels the document there and books it again; then it is retried or closed here.",
   },
   "would-differ": {
     code: "would-differ",
@@ -90,7 +90,7 @@ const QUESTIONS = {
   "paid-already": {
     code: "paid-already",
     says: "is void on the platform and has payments there",
-    next: "An accountant takes the payments back or books a credit note there; then it is resolved here.",
+    next: "An accountant takes the payments back or books a credit note there; then it is closed here.",
   },
   "cancel-by-hand": {
     code: "cancel-by-hand",
@@ -468,13 +468,13 @@ const NEXT = {
   "another-invoice":
     "The books may have been restored and the number given again: deliver its own invoice again, then retry.",
   "not-posted": "Post the invoice there, or enter the payment by hand; then retry.",
-  "not-payable": "An accountant books it there by hand, then resolves it here.",
+  "not-payable": "An accountant books it there by hand, then closes it here.",
   "settled-as-one":
-    "The invoice was settled as one before this payment came: an accountant notes its reference there, then resolves it here.",
+    "The invoice was settled as one before this payment came: an accountant notes its reference there, then closes it here.",
   "more-than-to-pay":
-    "An accountant enters it there on the party's account, with its reference, then resolves it here.",
+    "An accountant enters it there on the party's account, with its reference, then closes it here.",
   "paid-by-others":
-    "Is it the same money? Then an accountant resolves it here. Is it other money? Then an accountant enters it there on the party's account, with its reference, and resolves it here.",
+    "Is it the same money? Then an accountant closes it here. Is it other money? Then an accountant enters it there on the party's account, with its reference, and closes it here.",
 } as const;
 
 /**
@@ -523,7 +523,7 @@ export async function settlementOf(
   throw new Refused({
     code: "settled-before",
     message: `invoice ${invoice.number} in ${books.name} was settled as one and is open again: ${nameOf(entry)}`,
-    next: "An accountant corrects the payment there, or the platform; then it is resolved here.",
+    next: "An accountant corrects the payment there, or the platform; then it is closed here.",
   });
 }
 

@@ -98,7 +98,7 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
   if (receiverId !== undefined && isHub)
     throw new OfficeError(
       "A hub has no receiver, and an id there links nothing.",
-      "Resolve it without an id.",
+      "Close it without an id.",
     );
   if (receiverId !== undefined && chosen.length !== 1)
     throw new OfficeError(
@@ -118,7 +118,7 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
     if (settled !== null && receiverId === undefined && flow.sink.writes === "create")
       throw new OfficeError(
         `${row.number ?? row.recordId} may be at the receiver; without its id there it would come back as new.`,
-        "Resolve it with --receiver-id ID when it is there, or retry it when it is not.",
+        "Close it with its id there when it is there, or retry it when it is not.",
       );
     note(engine, flow, row, { event: "resolved", detail: by(decision), person: decision });
     const { deliveries, unfinished } = engine.store;
@@ -188,7 +188,7 @@ function link(
   if (taken !== null && otherId(taken, other) !== row.recordId && !isRenamed)
     throw new OfficeError(
       `${receiverId} is ${taken.number} already, which came from ${otherId(taken, other)}.`,
-      "Look for the id of this document at the receiver, and resolve it with that.",
+      "Look for the id of this document at the receiver, and close it with that.",
     );
   const newer = settled === null ? [] : underWay.newer(settled);
   const earlier = settled === null ? [] : requests.carried(settled);
@@ -319,7 +319,7 @@ function expectUnsent({ store }: Engine, { row, flow }: Chosen): void {
   if (!isFinal(state))
     throw new OfficeError(
       `${name} was sent, and nobody knows yet whether it arrived, so it cannot be corrected.`,
-      "Decide that first: look for it at the receiver; `fuelbridge quarantine resolve` when it is there, `retry` when it is not.",
+      "Decide that first: look for it at the receiver; `fuelbridge quarantine close` when it is there, `retry` when it is not.",
     );
   throw new OfficeError(
     `${name} was delivered to "${endpointOf(flow.to)}", so it cannot be corrected here.`,

@@ -106,7 +106,7 @@ export function standing(
     case "quarantined":
       return cause ?? "needs you";
     case "resolved":
-      return "is settled by hand";
+      return "is closed";
     default:
       return "was replaced by a newer version";
   }

@@ -592,7 +592,7 @@ export function differenceAccepted(
       one === undefined
         ? `No difference of ${flow.name} is known as ${number} that a person may accept.`
         : `${known.length} differences of ${flow.name} are known as ${number}.`,
-      "`fuelbridge reconcile --last` names what differs; what is in the quarantine is resolved there.",
+      "`fuelbridge reconcile --last` names what differs; what is in the quarantine is closed there.",
     );
   store.sweeps.setState(one.difference, "accepted");
   const detail = `${one.kind} ${number}: ${one.cause}`;

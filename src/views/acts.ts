@@ -23,6 +23,8 @@ export interface Act {
   /** The command with its arguments; null: the console alone has it. */
   readonly usage: string | null;
   readonly about: string;
+  /** The word for it in scripts of before. */
+  readonly formerly?: string;
   /** Of the command, beside the reason and who gives it. */
   readonly options?: readonly (readonly [flags: string, description: string])[];
   /** What the reason says. `usual`: taken where the command is given none. Null: it has none, for it is said otherwise. */
@@ -172,8 +174,9 @@ export const acts = {
     },
   },
   resolve: {
-    usage: "quarantine resolve <selector>",
-    about: `settled by hand: ${SELECTOR}`,
+    usage: "quarantine close <selector>",
+    formerly: "resolve",
+    about: `close what is settled by hand: ${SELECTOR}`,
     options: [
       ["--receiver-id <id>", "where it was found at the receiver: both sides are linked"],
       ["--amount <amount>", "what it comes to there, where that is another amount"],

@@ -119,7 +119,7 @@ const STATES: Readonly<Record<string, readonly [tone: "good" | "wait" | "off", t
   frozen: ["wait", "on its way"],
   echo: ["off", "sent from here"],
   skipped: ["off", "not sent"],
-  resolved: ["off", "settled by hand"],
+  resolved: ["off", "closed"],
   superseded: ["off", "replaced"],
 };
 
@@ -428,11 +428,11 @@ const HELP: Readonly<Record<Action, (group: string) => string>> = {
   wait: () => "It clears by itself.",
   retry: (id) => `To map and deliver it again: fuelbridge quarantine retry ${id}`,
   link: () =>
-    `If it is at the receiver: fuelbridge quarantine resolve DELIVERY --receiver-id ID --note "found there"`,
+    `If it is at the receiver: fuelbridge quarantine close DELIVERY --receiver-id ID --note "found there"`,
   "link-amount": () =>
-    `To accept its amount at the receiver: fuelbridge quarantine resolve DELIVERY --receiver-id ID --amount AMOUNT --note "who accepted it"`,
+    `To accept its amount at the receiver: fuelbridge quarantine close DELIVERY --receiver-id ID --amount AMOUNT --note "who accepted it"`,
   resolve: (id) =>
-    `If it is settled by hand: fuelbridge quarantine resolve ${id} --note "how it was settled"`,
+    `If it is settled by hand: fuelbridge quarantine close ${id} --note "how it was settled"`,
 };
 
 /* Rows that are missing in cross-reference tables. */

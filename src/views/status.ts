@@ -263,7 +263,7 @@ export function flowsView(status: Status, lately?: (flow: string) => Inline): Bl
     ),
     flows.some((flow) => closedIn(flow) > 0) &&
       paragraph(
-        "Closed: rightly not delivered (drafts, documents that were sent from here), replaced by newer versions, or settled by hand.",
+        "Closed: rightly not delivered (drafts, documents that were sent from here), replaced by newer versions, or closed by a person.",
       ),
     flows.map(doubtView),
     flows.map(elsewhereView),

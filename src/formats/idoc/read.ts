@@ -165,7 +165,7 @@ function pricesOf(config: CondSource, site: Site, { records, origin }: Idoc): Ta
               "not-valid-yet",
               `the price of ${product} at ${list} holds from ${from}, and the platform takes prices for now only`,
               "E1KONH-DATAB",
-              "Have SAP send it on that day; or enter it on the platform then, and resolve it here.",
+              "Have SAP send it on that day; or enter it on the platform then, and close it here.",
             );
           if (amount.below.some(({ name }) => name === "E1KONM" || name === "E1KONW"))
             throw badField("E1KONP", "has a scale; the platform has one price for any quantity");

@@ -424,7 +424,7 @@ export const noRoom = (message: string, field: string): Refused =>
   new Refused({
     code: "no-room",
     message,
-    next: "Correct it on the platform, or in the cross-reference table that it comes from; or enter the document in SAP by hand, then resolve it here.",
+    next: "Correct it on the platform, or in the cross-reference table that it comes from; or enter the document in SAP by hand, then close it here.",
     field,
   });
 

@@ -215,14 +215,14 @@ function expectPostable(bill: Bill, config: InvoicSink): void {
     throw refused(
       "already-paid",
       "the bill is paid on the platform, and an IDoc cannot say so: SAP would pay it again",
-      'Enter bill and payment in SAP by hand, then resolve it here; or set "paid: deliver" where all bills are paid by SAP.',
+      'Enter bill and payment in SAP by hand, then close it here; or set "paid: deliver" where all bills are paid by SAP.',
       "status",
     );
   if (state !== "open")
     throw refused(
       "not-open",
       `the bill is ${bill.status} on the platform, and an IDoc cannot say so: SAP would pay it`,
-      "Deal with it in SAP by hand, then resolve it here; it goes out by itself once it is open again.",
+      "Deal with it in SAP by hand, then close it here; it goes out by itself once it is open again.",
       "status",
     );
   if (config.withoutOrder === "refuse" && (bill.poNumber ?? "").trim() === "")
@@ -236,7 +236,7 @@ function expectPostable(bill: Bill, config: InvoicSink): void {
     throw refused(
       "no-room",
       `the invoice number "${bill.number}" is ${bill.number.length} characters long; SAP keeps ${kept.invoiceNumber} (XBLNR)`,
-      'Enter the bill in SAP by hand, then resolve it here; or set "numberTooLong: shorten".',
+      'Enter the bill in SAP by hand, then close it here; or set "numberTooLong: shorten".',
       "invoiceNumber",
     );
 }
@@ -366,14 +366,14 @@ function expectSale({ type, status }: OrderDocument): void {
     throw refused(
       "no-purchases",
       "the order is a purchase of ours, and SAP makes its purchase orders itself",
-      "Enter the purchase order in SAP by hand, then resolve it here.",
+      "Enter the purchase order in SAP by hand, then close it here.",
       "type",
     );
   if (status !== "confirmed")
     throw refused(
       "not-confirmed",
       `the order is ${status}, and ORDERS only makes new orders`,
-      "Change or cancel it in SAP by hand, then resolve it here.",
+      "Change or cancel it in SAP by hand, then close it here.",
       "status",
     );
 }
@@ -401,7 +401,7 @@ function ticketValues(config: DelvrySink, site: Site, ticket: ShipmentDocument):
     throw refused(
       "cancelled",
       "the ticket is void, and DELVRY only makes new deliveries",
-      "Cancel the delivery in SAP by hand, then resolve it here.",
+      "Cancel the delivery in SAP by hand, then close it here.",
       "status",
     );
   const isAnnounced = ticket.type === "in";
@@ -454,7 +454,7 @@ function deliveryOf({ deliveryNumber }: DelvrySink, ticket: ShipmentDocument): s
   throw refused(
     "no-delivery",
     `SHPCON must name SAP's delivery, and the ${deliveryNumber ?? "ticket"} "${number}" is no delivery number of SAP`,
-    "Confirm the delivery in SAP by hand, then resolve it here; or enter SAP's delivery number on the platform's ticket.",
+    "Confirm the delivery in SAP by hand, then close it here; or enter SAP's delivery number on the platform's ticket.",
     "ticketNumber",
   );
 }

@@ -196,7 +196,7 @@ function elementText(
     throw refused(
       "too-long-for-x12",
       `is ${fitting.length} characters long; ${place} has room for ${most}: "${fitting.slice(0, 60)}"`,
-      "Shorten it where the document comes from; or send this one to the partner by hand and resolve it here.",
+      "Shorten it where the document comes from; or send this one to the partner by hand and close it here.",
     );
   if (fault !== null)
     throw refused(
@@ -208,7 +208,7 @@ function elementText(
 }
 
 const NEXT =
-  "Correct it where the document comes from; or send this one to the partner by hand and resolve it here.";
+  "Correct it where the document comes from; or send this one to the partner by hand and close it here.";
 
 function textOf(value: Value, { type }: Element, refused: (message: string) => Refused): string {
   try {

@@ -174,7 +174,7 @@ function taxRows(options: X12Options, taxes: readonly Tax[], where: string): Row
     throw new Refused({
       code: "does-not-fit-x12",
       message: `${where} has ${taxes.length} taxes; an 810 of release 004010 has room for ${TAXES_MAX} (TXI)`,
-      next: "Send this one to the partner by hand and resolve it here.",
+      next: "Send this one to the partner by hand and close it here.",
       field: "taxes",
     });
   return taxes.map((tax): Row => {
@@ -310,7 +310,7 @@ const kindOf = <D extends { readonly status: string }>(
       throw new Refused({
         code: "ended",
         message: `it is ${parsed.status}, and an ${set} cannot say so`,
-        next: "Tell the partner by hand if they have it, then resolve this.",
+        next: "Tell the partner by hand if they have it, then close this.",
         field: "status",
       });
     return setText(context.options, set, place, rows(context, parsed));

@@ -234,7 +234,7 @@ function sameCode(
   const candidates = [...companies.keys()].slice(0, SHOWN_MAX);
   const shown = candidates.map((company) => `company ${company} ${companies.get(company)}`);
   const detail = `the platform has our code ${externalId} on a company that need not be "${name}": ${shown.join("; ")}`;
-  const next = `Look there. If it is this firm, resolve this with --receiver-id and its id; if it is another firm with the same code, retry this: "${name}" gets a company of its own.`;
+  const next = `Look there. If it is this firm, close this with its id there; if it is another firm with the same code, retry this: "${name}" gets a company of its own.`;
   return different("same-code", detail, next, candidates);
 }
 
@@ -248,7 +248,7 @@ function notOne(
   const connected =
     there.length === 0 ? "none of them is connected with us" : "which one it is nobody says";
   const detail = `the cross-reference names ${candidates.map((company) => `company ${company}`).join(" and ")} for "${name}" (${externalId}), and ${connected}`;
-  const next = `Correct the row of the cross-reference, then retry. If it is right, resolve this with --receiver-id and the id of the company that ${name}'s invoices are for. If it names another firm, retry this: the party is created.`;
+  const next = `Correct the row of the cross-reference, then retry. If it is right, close this with the id of the company that ${name}'s invoices are for. If it names another firm, retry this: the party is created.`;
   return different("same-code", detail, next, candidates);
 }
 
@@ -260,7 +260,7 @@ function otherCode(
   const candidates = [...companies.keys()].slice(0, SHOWN_MAX);
   const shown = candidates.map((company) => `company ${company} ${companies.get(company)}`);
   const detail = `"${name}" (${externalId}) may be on the platform under another code: ${shown.join("; ")}`;
-  const next = `Look there. If one is this firm, resolve this with --receiver-id and its id, and correct the code on its connection; if none is, retry this: the party is created.`;
+  const next = `Look there. If one is this firm, close this with its id there, and correct the code on its connection; if none is, retry this: the party is created.`;
   return different("same-name", detail, next, candidates);
 }
 
@@ -275,7 +275,7 @@ function sameFirm(
   );
   const detail = `"${name}" was delivered before with this name and address, as ${codes.join(" and ")}; now it comes as ${externalId}`;
   const next =
-    "Was its code changed in the ERP? Then resolve this with --receiver-id and the company's id: it goes on under its new code; correct the code on its connection on the platform, too. If these are two firms, or one is entered twice on purpose, retry this: it gets a company of its own.";
+    "Was its code changed in the ERP? Then close this with the company's id: it goes on under its new code; correct the code on its connection on the platform, too. If these are two firms, or one is entered twice on purpose, retry this: it gets a company of its own.";
   return different("code-changed", detail, next, candidates);
 }
 
@@ -290,7 +290,7 @@ function maybeOurs(companies: readonly string[], name: string, among: Among): Fi
       : `without an id of ours, connected since "${name}" was sent, and its search finds no such name`;
   const detail = `the platform has ${count} ${which}: ${shown}`;
   const next =
-    "Look there. If one is this party, resolve this with --receiver-id and its id; if none is, retry this: the party is created.";
+    "Look there. If one is this party, close this with its id there; if none is, retry this: the party is created.";
   return different("same-name", detail, next, candidates);
 }
 

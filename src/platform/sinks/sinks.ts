@@ -490,7 +490,7 @@ async function underAnotherCode(
   }
   if (shown.size === 0) return null;
   const message = `the platform has "${name}", which comes as ${code}, under another code: ${[...shown.values()].join(", ")}`;
-  const next = `Was its code changed in the ERP? Then give it the code ${code} there, and resolve this with --receiver-id and its id. If these are two terminals, retry this: ${code} is created.`;
+  const next = `Was its code changed in the ERP? Then give it the code ${code} there, and close this with its id. If these are two terminals, retry this: ${code} is created.`;
   const fault: Fault = { code: "code-changed", message, next, candidates: [...shown.keys()] };
   return { found: "different", detail: message, fault };
 }

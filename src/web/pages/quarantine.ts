@@ -72,7 +72,7 @@ async function buttonsFor(asked: Asked, groups: readonly QuarantineGroup[]) {
       return act("It is booked as …", formOf(asked, acts.link, id, { fields: receiverId(id) }));
     if (helps.includes("retry") && !helps.includes("link"))
       return act("Retry", formOf(asked, acts.retry, id));
-    return helps.length === 1 && act("It is settled by hand", formOf(asked, acts.resolve, id));
+    return helps.length === 1 && act("Close", formOf(asked, acts.resolve, id));
   };
 }
 
@@ -176,13 +176,13 @@ function actions(asked: Asked, shown: Shown): Blocks {
     ],
     (helps.includes("link") || helps.includes("link-amount")) && [
       heading("It is there already"),
-      line("You looked at the receiver and found it. Both sides are linked, and nothing is sent."),
+      line("You looked at the receiver and found it: close it with its id there. Nothing is sent."),
       formOf(asked, acts.link, id, {
         fields: html`${which("link", shown, false)} ${receiverId("one")}
         ${helps.includes("link-amount") ? amountThere : ""}`,
       }),
     ],
-    isToClose(shown) && [heading("Settled by hand"), closing(asked, shown)],
+    isToClose(shown) && [heading("Close it"), closing(asked, shown)],
   ];
 }
 
