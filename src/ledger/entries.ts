@@ -169,7 +169,7 @@ export function toldInvoice(
   more: ToldBesides = {},
 ): Change | null {
   const { id, status, facts, payments } = entry;
-  if (id === null || status === "draft" || status === "handed") return null;
+  if (id === null || status === "draft") return null;
   const { days, money, words, lines = [], taxes = [] } = facts;
   const { zero } = Decimal;
   const { number = id, partyCompanyId = null, paidDate = entry.paid, productNames = [] } = more;

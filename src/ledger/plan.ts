@@ -199,8 +199,6 @@ const nothing = (entry: Entry | null, until: string | null = null): Next => ({
 /** Paid on the platform, and not in the books. */
 function planSettling({ can, books }: Planning, desired: Desired, entry: Entry, ask: Ask): Next {
   const { until } = desired;
-  // Nobody pays what the ERP has not taken yet.
-  if (entry.status === "handed") return nothing(entry);
   if (until !== null && books.surroundings.now().toISOString() < until)
     return nothing(entry, until);
   if (entry.status === "draft") return ask("not-posted", called(entry));

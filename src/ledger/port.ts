@@ -30,8 +30,8 @@ export type LedgerKind = keyof Documents;
 /** Goods without an amount: goods.ts plans them. Of them `posted` is confirmed, or moved. */
 export type GoodsKind = "order" | "shipment";
 
-/** How far a document has come, lowest first. `handed`: the receiver has our bytes and has not said what became of them. */
-export const statuses = ["handed", "draft", "posted", "settled"] as const;
+/** How far a document has come, lowest first. */
+export const statuses = ["draft", "posted", "settled"] as const;
 /** `cancelled` stands beside the others: void, reversed, credited in full. */
 export type EntryStatus = (typeof statuses)[number] | "cancelled";
 

@@ -117,7 +117,7 @@ export interface StampList<Row> {
   stampOf(row: Row): string;
 }
 
-/** Where such a list has been read to. A position of before has the stamp alone. */
+/** Where such a list has been read to. */
 type ListMark = Pick<Mark, "since" | "seenAt" | "settled">;
 
 /**
@@ -129,9 +129,7 @@ export const stampedList =
   <Row>(list: StampList<Row>) =>
   (telling: Telling<Row>): Source => ({
     async *read(from: Json | null, { signal }): AsyncGenerator<Page> {
-      const known = ((from ?? {}) as Readonly<Record<string, string | ListMark>>)[list.name];
-      const isOld = typeof known === "string";
-      const before: ListMark = isOld ? { ...NEW, since: known } : (known ?? NEW);
+      const before = ((from ?? {}) as Readonly<Record<string, ListMark>>)[list.name] ?? NEW;
       const today = telling.now().toISOString();
       const seenAt = before.seenAt ?? today;
       const passed = before.since ?? BEGINNING;
