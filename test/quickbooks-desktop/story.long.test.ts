@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import { guidOf } from "../../connectors/quickbooks/text.ts";
 import type { Row, Table } from "../../connectors/quickbooks-desktop/company-file.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import type { Status, Trace } from "../../src/office/answers.ts";
+import type { Status } from "../../src/office/answers.ts";
 import { expectNoWrites, leaveFew, type Members, storyOf } from "../support/books-site.ts";
 import { SAID_IN_STEP } from "../support/in-step.ts";
 import { confirmedOrders, ownOnPlatform } from "../support/on-platform.ts";
@@ -76,31 +76,6 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
     await expectNoWrites(await inStep(), SAID_IN_STEP, 2);
   });
 
-  test("what is void or deleted in QuickBooks after the platform was told of it is for an accountant, once", async () => {
-    const site = await inStep();
-    const { books: file } = site;
-    const [voided, deleted, paid] = made as [Made, Made, Made];
-    const row = file.rows("Invoice").find(({ id }) => id === voided.txn) as Row;
-    row.isVoid = true;
-    file.edit("Invoice", row.id, { Memo: "VOID:" });
-    file.remove("Invoice", deleted.txn);
-    const payments = file.rows("ReceivePayment");
-    const payment = payments.find(({ applied }) => applied.some(({ to }) => to === paid.txn));
-    file.remove("ReceivePayment", payment?.id ?? "");
-    for (let run = 0; run < 2; run++) {
-      await site.here("once");
-      expect(await site.causes()).toEqual([
-        expect.stringMatching(/^cancelled-after-delivery: /),
-        expect.stringMatching(/^unpaid-after-delivery: the invoice is "posted" in the ERP/),
-      ]);
-      const { groups } = await site.ask<{ groups: { code: string; count: number }[] }>(
-        "quarantine",
-        "list",
-      );
-      expect(groups.find(({ code }) => code === "cancelled-after-delivery")?.count).toBe(2);
-    }
-  });
-
   test("orders and tickets are in QuickBooks once, with the gallons of the platform", async () => {
     const { books: file, ...site } = await inStep();
     const wanted = await confirmedOrders(site);
@@ -135,18 +110,6 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
       ).toEqual([expect.stringContaining(reference === null ? "" : text(reference))]);
     // One more: what somebody paid at the counter.
     expect(rows).toHaveLength(succeeded.length + 1);
-  });
-
-  test("a bill is traced from the platform's number to QuickBooks', and back", async () => {
-    const site = await inStep();
-    const [bill] = site.books.rows("Bill") as [Row];
-    const [, platformNumber = "", mark = ""] =
-      /^(\S+) platform:(\S+)/.exec(bill.fields["Memo"] ?? "") ?? [];
-    for (const known of [platformNumber, mark, bill.id]) {
-      const { steps } = await site.ask<Trace>("trace", known);
-      const linked = steps.find(({ event }) => event === "linked");
-      expect(linked).toMatchObject({ platformId: mark, erpId: bill.id });
-    }
   });
 
   test("changes on both sides: all of them arrive, posted money is never changed, and a further run writes nothing", async () => {

@@ -7,7 +7,7 @@
 import { describe, expect, test } from "vitest";
 import type { Record_ } from "../../connectors/quickbooks-online/company.fixture.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import type { Status, Trace } from "../../src/office/answers.ts";
+import type { Status } from "../../src/office/answers.ts";
 import { expectNoWrites, leaveFew, storyOf } from "../support/books-site.ts";
 import { ONE_WAITS, SAID_IN_STEP } from "../support/in-step.ts";
 import { confirmedOrders, ownOnPlatform, pricesAt } from "../support/on-platform.ts";
@@ -103,17 +103,6 @@ describe("the platform and QuickBooks Online", { timeout: SLOW }, () => {
 
   test("further runs write nothing to either side: what we wrote is known when it comes by", async () => {
     await expectNoWrites(await inStep(), SAID_IN_STEP, 2);
-  });
-
-  test("a bill is traced from the platform's number to QuickBooks', and back", async () => {
-    const site = await inStep();
-    const [bill] = site.books.rows("Bill") as [Record_];
-    const mark = /platform:(\S+)/.exec(String(bill["PrivateNote"]))?.[1] ?? "";
-    for (const known of [String(bill["DocNumber"]), mark]) {
-      const { steps } = await site.ask<Trace>("trace", known);
-      const linked = steps.find(({ event }) => event === "linked");
-      expect(linked).toMatchObject({ platformId: mark, erpId: bill.Id });
-    }
   });
 
   test("what is deleted in QuickBooks after the platform was told of it is for an accountant, once", async () => {
