@@ -6,6 +6,7 @@ import {
   sameNumber,
   sortableInstant,
   spellingsOf,
+  usualInstant,
 } from "./keys.ts";
 
 const identity = {
@@ -46,11 +47,24 @@ test("timestamps sort by age to the nanosecond, whatever their zone", () => {
   expect(sortableInstant("2026-11-21T07:00:00.123456Z")).toBe("2026-11-21T07:00:00.123456000Z");
 });
 
+test.each([
+  ["2026-11-21t07:00:00.120z", "2026-11-21T07:00:00.120Z", "2026-11-21T07:00:00.120000000Z"],
+  ["2026-11-21T07:00Z", "2026-11-21T07:00:00Z", "2026-11-21T07:00:00.000000000Z"],
+  ["2026-11-21T07:00:00,5Z", "2026-11-21T07:00:00.5Z", "2026-11-21T07:00:00.500000000Z"],
+  ["2026-11-21T08:00:00+0100", "2026-11-21T08:00:00+01:00", "2026-11-21T07:00:00.000000000Z"],
+  ["2026-11-21 01:00:00-06", "2026-11-21T01:00:00-06:00", "2026-11-21T07:00:00.000000000Z"],
+])("%s is an instant, which most write as %s", (text, usual, sorted) => {
+  expect(usualInstant(text)).toBe(usual);
+  expect(sortableInstant(text)).toBe(sorted);
+  expect(sortableInstant(usual)).toBe(sorted);
+});
+
 test("a date that does not exist, or has no zone, is no instant", () => {
   for (const text of [
     "2026-02-30T10:00:00Z",
     "2026-11-21T24:00:00Z",
     "2026-11-21T10:00:00",
+    "2026-11-21T10:00:00Z00",
     "2026-11-21",
     "yesterday",
     "",

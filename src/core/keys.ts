@@ -69,15 +69,32 @@ export function sortableInstant(text: string): string | null {
   // Whatever a document says is asked: most of it is told by one letter.
   const match = text.charCodeAt(4) === DASH ? INSTANT.exec(text) : null;
   if (match === null) return null;
-  const [, date, time, fraction = "", zone = "Z"] = match;
+  const { date, time, zone, fraction } = partsOf(match);
   if (zone === "Z" && IN_EVERY_MONTH.test(text))
     return `${date}T${time}.${fraction.slice(0, 9).padEnd(9, "0")}Z`;
   const local = Date.parse(`${date}T${time}Z`);
   // Date.parse silently turns February 30th into March 2nd, and midnight as 24:00 into the next day.
-  if (Number.isNaN(local) || new Date(local).getUTCDate() !== Number(date?.slice(8))) return null;
-  const seconds =
-    zone === "Z" || zone === "z" ? `${date}T${time}` : inUtc(`${date}T${time}${zone}`);
+  if (Number.isNaN(local) || new Date(local).getUTCDate() !== Number(date.slice(8))) return null;
+  const seconds = zone === "Z" ? `${date}T${time}` : inUtc(`${date}T${time}${zone}`);
   return seconds === null ? null : `${seconds}.${fraction.slice(0, 9).padEnd(9, "0")}Z`;
+}
+
+/**
+ * An ISO 8601 date-time in the notation that most use (RFC 3339), with all its digits and its zone: `2026-11-21t07:00,5+01` has
+ * others. Any other text stays as it is.
+ */
+export function usualInstant(text: string): string {
+  const match = USUAL.test(text) ? null : INSTANT.exec(text);
+  if (match === null) return text;
+  const { date, time, zone, fraction } = partsOf(match);
+  return `${date}T${time}${fraction === "" ? "" : `.${fraction}`}${zone}`;
+}
+
+function partsOf(match: RegExpExecArray) {
+  const [, date = "", minutes = "", seconds = "00", fraction = "", zone = "", minutesOff = "00"] =
+    match;
+  const offset = zone.length === 1 ? "Z" : `${zone}:${minutesOff}`;
+  return { date, time: `${minutes}:${seconds}`, fraction, zone: offset };
 }
 
 function inUtc(text: string): string | null {
@@ -93,7 +110,8 @@ const DASH = 0x2d;
 const IN_EVERY_MONTH =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8]).(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d/;
 const INSTANT =
-  /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d{1,}))?([Zz]|[+-]\d{2}:?\d{2})$/;
+  /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,}))?)?([Zz]$|[+-]\d{2})(?::?(\d{2}))?$/;
+const USUAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** The content of a document as a hash, by value: one whose digits, instants, members or white space are written otherwise is the same. */
 export const contentOf = (document: unknown): string =>

@@ -296,7 +296,7 @@ function blankOf({ shape }: z.ZodObject): Fields {
     if (schema instanceof z.ZodArray) return [name, []];
     if (schema instanceof z.ZodBoolean) return [name, false];
     if (schema === decimal || schema === integer) return [name, 0];
-    return [name, schema instanceof z.ZodString ? "" : undefined];
+    return [name, schema instanceof z.ZodString && schema.format === null ? "" : undefined];
   });
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as Fields;
 }

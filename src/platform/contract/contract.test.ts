@@ -259,8 +259,10 @@ describe("responses", () => {
     expect(passes(id, "4711")).toBe(false);
   });
 
-  it("have times with a zone, kept as written", () => {
+  it("have times with a zone, in any notation of ISO 8601, with every digit", () => {
     expect(timestamp.parse(instant)).toBe(instant);
+    expect(timestamp.parse("2026-07-01t05:30:00.50z")).toBe("2026-07-01T05:30:00.50Z");
+    expect(timestamp.parse("2026-07-01T05:30-0500")).toBe("2026-07-01T05:30:00-05:00");
     expect(passes(timestamp, "2026-02-30T00:00:00Z")).toBe(false);
     expect(passes(timestamp, "2026-07-01T00:00:00")).toBe(false);
   });

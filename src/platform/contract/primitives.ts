@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { Decimal } from "../../core/decimal.ts";
 import { defined } from "../../core/defined.ts";
+import { usualInstant } from "../../core/keys.ts";
 
 /** Money, prices and quantities of a response, with the digits the platform wrote. */
 export const decimal = z.custom<Decimal>((value) => value instanceof Decimal, {
@@ -34,8 +35,11 @@ export const integerOrNull = orNull(integer);
 export const id = z.guid();
 export const idOrNull = orNull(id);
 
-/** ISO 8601 with time and zone; it stays text, so that no fraction digit is lost. */
-export const timestamp = z.iso.datetime({ offset: true });
+/**
+ * ISO 8601 with time and zone, in whichever of its notations; it stays text, so that no fraction digit is lost. What comes
+ * after reads one notation.
+ */
+export const timestamp = text.overwrite(usualInstant).check(z.iso.datetime({ offset: true }));
 export const timestampOrNull = orNull(timestamp);
 
 /** What most records have: an id, when it was made, and its last change. */

@@ -124,6 +124,15 @@ describe("looking for a party", () => {
     expect(await find()).toMatchObject({ found: "exact", ids: [toCompanyId] });
   });
 
+  test("unreadable where one connection is: which one, and what is wrong with it", async () => {
+    await send();
+    const [broken] = await connections("000417");
+    const id = String(broken?.["id"]);
+    await control.patch("connections", id, { updatedAt: "yesterday" });
+    const detail = `/connections answered with a record ${id} that is not in its contract: updatedAt: Invalid ISO datetime.`;
+    expect(await find()).toEqual({ found: "unreadable", detail });
+  });
+
   test.each([
     [{ kind: "status", status: 500 }, undefined],
     [{ kind: "status", status: 429, code: "MONTHLY_CAP_EXCEEDED", retryAfter: 90 }, 90_000],

@@ -39,7 +39,7 @@ export async function* listAll<Item>(
     for (const record of records) {
       const read = recordIn(item, record);
       if (read !== null) yield read;
-      else if (mentions(record, names)) throw unreadable(pathOf(list));
+      else if (mentions(record, names)) throw unreadable(pathOf(list), item, record);
     }
 }
 
@@ -87,14 +87,30 @@ export async function readAllAt<T>(
 
 function readAs<T>(schema: z.ZodType<T>, record: string, path: string): T {
   const read = recordIn(schema, record);
-  if (read === null) throw unreadable(path);
+  if (read === null) throw unreadable(path, schema, record);
   return read;
 }
 
-const unreadable = (path: string): SourceUnavailable =>
-  new SourceUnavailable(`${path} answered with something that is not in its contract.`, {
-    next: "It is tried again by itself.",
-  });
+function unreadable(path: string, schema: z.ZodType, record: string): SourceUnavailable {
+  const [id, why] = faultIn(schema, record);
+  return new SourceUnavailable(
+    `${path} answered with a record${id} that is not in its contract: ${why}.`,
+    { next: "It is tried again by itself. If it stays so, report it to the platform's support." },
+  );
+}
+
+/** Which record it is, and the first that is wrong with it. */
+function faultIn(schema: z.ZodType, record: string): readonly [id: string, why: string] {
+  try {
+    const value = parseExact(record);
+    const [issue] = schema.safeParse(value).error?.issues ?? [];
+    const { id } = (value ?? {}) as { readonly id?: unknown };
+    const why = `${issue?.path.join(".") || "record"}: ${issue?.message ?? ""}`;
+    return [typeof id === "string" ? ` ${id.slice(0, 80)}` : "", why];
+  } catch {
+    return ["", "it is not valid JSON"];
+  }
+}
 
 async function reading(look: () => Promise<Finding>): Promise<Finding> {
   try {
