@@ -33,6 +33,7 @@ import {
 } from "../src/core/contract.ts";
 import { Decimal } from "../src/core/decimal.ts";
 import { Refused } from "../src/core/errors.ts";
+import { amountText } from "../src/core/text.ts";
 import {
   onlyPlace,
   PaymentDocument,
@@ -259,15 +260,13 @@ function doesNotAddUp({ lineItems, taxLines, subtotal, tax, total }: Invoice): R
   return new Refused({
     code: "does-not-add-up",
     message:
-      `it does not add up: the lines come to ${money(lines)} and the subtotal says ${money(subtotal)}, ` +
-      `the tax lines come to ${money(taxes)} and the tax says ${money(tax)}, ` +
-      `together ${money(subtotal.plus(tax))} and the total says ${money(total)}`,
+      `it does not add up: the lines come to ${amountText(lines)} and the subtotal says ${amountText(subtotal)}, ` +
+      `the tax lines come to ${amountText(taxes)} and the tax says ${amountText(tax)}, ` +
+      `together ${amountText(subtotal.plus(tax))} and the total says ${amountText(total)}`,
     next: CORRECT_THERE,
     field: "total",
   });
 }
-
-const money = (amount: Decimal): string => amount.fixed(2);
 
 /* For ledgers: amounts as the platform says, to the cent. */
 
@@ -409,7 +408,7 @@ function expectPriced(line: LineItem): void {
   if (priced.minus(line.amount).abs().compare(CENT) <= 0) return;
   throw new Refused({
     code: "does-not-add-up",
-    message: `a line of ${product} says ${line.amount.fixed(2)}, and ${gallons.text} gallons at ${rate.text} are ${priced.round(2).text}`,
+    message: `a line of ${product} says ${amountText(line.amount)}, and ${gallons.text} gallons at ${amountText(rate)} are ${amountText(priced.round(2))}`,
     next: CORRECT_THERE,
     field: "lineItems",
   });
@@ -521,7 +520,7 @@ const bookedPayments = <const Name extends string>(name: Name, type: Type) =>
       if (amount.sign <= 0)
         throw new Refused({
           code: "no-amount",
-          message: `the payment is over ${amount.fixed(2)}`,
+          message: `the payment is over ${amountText(amount)}`,
           next: "An accountant looks at it on the platform, and closes it here.",
           field: "amount",
         });

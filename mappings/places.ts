@@ -133,6 +133,7 @@ export const rackPrices = defineMapping({
   leaves: { record: ["companyId", "spread", "createdAt"] },
   input: RackPrice,
   number: ({ terminalId, product }) => `${terminalId}|${product}`,
+  about: ({ terminalId }) => ({ partyName: terminalId }),
   map: (price, references) => ({
     ...pick(price, "id", "product", "price", "unit", "effectiveAt", "expiresAt", "indexSource"),
     number: `${price.terminalId}|${price.product}`,

@@ -4,6 +4,7 @@ import { type Likeness, type References, skip, type Skip } from "../src/core/con
 import { Decimal } from "../src/core/decimal.ts";
 import { NotMapped, Refused } from "../src/core/errors.ts";
 import type { Kind } from "../src/core/kinds.ts";
+import { amountText } from "../src/core/text.ts";
 import { namedDay } from "../src/core/time.ts";
 import { type DocumentName, documents } from "../src/formats/documents.ts";
 import type { Layout } from "../src/formats/table/layouts.ts";
@@ -159,7 +160,7 @@ export function inCents(field: string, amount: Decimal): Decimal {
   if (cents.equals(amount)) return cents;
   throw new Refused({
     code: "no-cents",
-    message: `${field}: ${amount.text} is not in cents`,
+    message: `${field}: ${amountText(amount)} is not in cents`,
     next: CORRECT_THERE,
     field,
   });

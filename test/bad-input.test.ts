@@ -42,7 +42,7 @@ const cases: readonly Case[] = [
     what: "a price above 999,999",
     number: "T-75-TX-2661|087",
     code: "price-too-high",
-    says: /the price 1000000 is above 999999/,
+    says: /the price 1,000,000.00 is above 999,999.00/,
     field: "price",
   },
   {

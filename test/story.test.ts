@@ -7,7 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exported } from "../src/demo/world.ts";
+import { Decimal } from "../src/core/decimal.ts";
 import { exitCodes } from "../src/core/errors.ts";
+import { amountText } from "../src/core/text.ts";
 import type { MatchReport } from "../src/match/report.ts";
 import type { Report } from "../src/reconcile/report.ts";
 import type { FlowStatus, QuarantineGroup, Status, Trace } from "../src/office/answers.ts";
@@ -124,7 +126,7 @@ describe("the demo's site", { timeout: SLOW }, () => {
       "1 the price -0.0125 is negative",
       "1 the price holds from 5000 on",
       "1 the price is 0",
-      "1 this is a credit note of -87058.19; the platform takes none",
+      "1 this is a credit note of -$87,058.19; the platform takes none",
     ]);
   });
 
@@ -160,6 +162,7 @@ describe("the demo's site", { timeout: SLOW }, () => {
     const before = everyFile(site);
     const [line, ...rest] = invoice["lineItems"] as Members[];
     const more = (value: unknown): number => Math.round(Number(value) * 100 + 1) / 100;
+    const dollars = (value: unknown): string => amountText(Decimal.of(String(value)));
     const numbers = JSON.parse(JSON.stringify(rest)) as unknown[];
     await site.control.patch("invoices", invoice["id"], {
       subtotal: more(invoice["subtotal"]),
@@ -169,7 +172,7 @@ describe("the demo's site", { timeout: SLOW }, () => {
     await once(site);
     expect(everyFile(site)).toEqual(before);
     expect(await causes(site)).toContain(
-      `1 the amount changed from ${written(invoice["total"])} to ${more(invoice["total"])} after it was delivered`,
+      `1 the amount changed from ${dollars(invoice["total"])} to ${dollars(more(invoice["total"]))} after it was delivered`,
     );
   });
 

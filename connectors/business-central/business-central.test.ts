@@ -422,7 +422,7 @@ describe("payments", () => {
     const paid = itemOf(invoiceDocument("FL-1", { status: "paid", paidDate: TODAY }));
     expect(await sent(company, "invoices", paid)).toMatchObject({
       outcome: "refused",
-      fault: { code: "paid-by-others", message: expect.stringContaining("19934.08 of R") },
+      fault: { code: "paid-by-others", message: expect.stringContaining("19,934.08 of R") },
     });
     expect(company.rows("generalLedgerEntries")).toHaveLength(2);
     expect(company.rows("customerPayments")).toEqual([]);
@@ -442,7 +442,7 @@ describe("payments", () => {
     expect(await sent(company, "invoices", paid)).toMatchObject({
       fault: {
         code: "paid-by-others",
-        message: expect.stringMatching(/ 15000\.00 of R\w+ and 4934\.08 of R\w+,/) as string,
+        message: expect.stringMatching(/ 15,000\.00 of R\w+ and 4,934\.08 of R\w+,/) as string,
       },
     });
     expect(company.rows("generalLedgerEntries")).toHaveLength(4);

@@ -207,7 +207,7 @@ describe("a paid invoice", () => {
         outcome: "refused",
         fault: {
           code: "paid-in-part",
-          message: expect.stringContaining("100.00 of 19934.08 is settled there (M-"),
+          message: expect.stringContaining("100.00 of 19,934.08 is settled there (M-"),
         },
       });
       expect(ledger.rows("payments")).toHaveLength(1);

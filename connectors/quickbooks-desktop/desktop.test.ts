@@ -216,7 +216,7 @@ test("a payment over two invoices is not idle; one that was taken off one of two
   expect(await paid("FL-4")).toMatchObject({
     fault: {
       code: "paid-by-others",
-      message: expect.stringContaining(`19934.08 of ${payment.id}, which came from`) as string,
+      message: expect.stringContaining(`19,934.08 of ${payment.id}, which came from`) as string,
     },
   });
   expect(file.rows("ReceivePayment")).toHaveLength(2);

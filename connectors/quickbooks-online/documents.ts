@@ -7,6 +7,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
 import { spellingsOf } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
+import { amountText } from "../../src/core/text.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import {
   orderText,
@@ -91,7 +92,7 @@ function unknownLine(row: Element): Fault | null {
     if (odd === undefined) continue;
     return {
       code: "unknown-line",
-      message: `line ${at + 1} (${kindOf(odd)}, ${odd.amount("Amount").plain()}) is of a kind that fuelbridge does not know: it may be an amount or not`,
+      message: `line ${at + 1} (${kindOf(odd)}, ${amountText(odd.amount("Amount"))}) is of a kind that fuelbridge does not know: it may be an amount or not`,
       next: "An accountant replaces it in QuickBooks by a line of an item; or enters the invoice on the platform by hand and closes it here.",
       field: "Line",
     };
@@ -495,14 +496,13 @@ const salesTaxOf = (row: Element): Decimal =>
 function taxAdded(row: Element): Pick<DocumentRow, "refusal"> {
   const [tax, total] = [salesTaxOf(row), row.amount("TotalAmt")];
   if (tax.sign === 0) return {};
-  const [there, sent] = [total.fixed(2), total.minus(tax).fixed(2)];
   return {
     refusal: {
       code: "sales-tax-added",
-      message: `${there} in QuickBooks and ${sent} on the platform: Intuit's sales tax added ${tax.fixed(2)} to invoice ${row.text("DocNumber") ?? ""}`,
+      message: `${amountText(total)} in QuickBooks and ${amountText(total.minus(tax))} on the platform: Intuit's sales tax added ${amountText(tax)} to invoice ${row.text("DocNumber") ?? ""}`,
       next: "In QuickBooks: make the invoice's lines not taxable, or the customer exempt, so that the tax is 0.00; then retry. To accept the amount, close it with its id and its amount there.",
       field: "total",
-      amount: there,
+      amount: total.fixed(2),
     },
   };
 }

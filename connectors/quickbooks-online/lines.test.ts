@@ -120,7 +120,7 @@ test("a line of a kind that is not known to be an amount is refused by name, and
   const told = await toldOf(company);
   for (const [at, kind] of kinds.entries())
     expect(told.get(odd[at]?.Id ?? "")?.fault).toEqual(
-      expect.stringMatching(`^unknown-line: line 2 \\(${kind}, 10\\) is of a kind`),
+      expect.stringMatching(`^unknown-line: line 2 \\(${kind}, 10.00\\) is of a kind`),
     );
   expect(told.get(good.Id)?.fault).toBeNull();
 });

@@ -218,7 +218,7 @@ describe("an invoice", () => {
     company.addsTax = d("1644.56");
     const sink = sinkOf(company, "invoices");
     const message =
-      "21578.64 in QuickBooks and 19934.08 on the platform: Intuit's sales tax added 1644.56 to invoice FL-1";
+      "21,578.64 in QuickBooks and 19,934.08 on the platform: Intuit's sales tax added 1,644.56 to invoice FL-1";
     const told = { outcome: "unknown", detail: expect.stringContaining(message) };
     expect(await deliver(sink, item)).toMatchObject(told);
     expect(await find(sink, item)).toMatchObject({
@@ -318,7 +318,7 @@ test("a payment that somebody took off one of two invoices is not paid a second 
   expect(await deliver(sinks["invoices"] as Sink, paid)).toMatchObject({
     fault: {
       code: "paid-by-others",
-      message: expect.stringContaining(`19934.08 of Payment ${payment?.Id}`) as string,
+      message: expect.stringContaining(`19,934.08 of Payment ${payment?.Id}`) as string,
     },
   });
   expect(company.rows("Payment")).toHaveLength(1);

@@ -9,6 +9,7 @@ import { defined } from "../../src/core/defined.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Day, FactLine, Facts, Scope } from "../../src/core/holdings.ts";
 import type { Fault } from "../../src/core/record.ts";
+import { amountText } from "../../src/core/text.ts";
 import type { InvoiceDocument, Party, PaymentDocument } from "../../src/ledger/documents.ts";
 import {
   documentFacts,
@@ -361,7 +362,7 @@ export function itemLines(document: InvoiceDocument, charge: string) {
   ];
   for (const [at, { amount, quantity }] of lines.entries()) {
     if (!amount.round(CENTS).equals(amount))
-      throw notHeld(`line ${at + 1} comes to ${amount.plain()}, which is not whole cents`);
+      throw notHeld(`line ${at + 1} comes to ${amountText(amount)}, which is not whole cents`);
     if (quantity !== null && !quantity.round(DIGITS).equals(quantity))
       throw notHeld(
         `line ${at + 1} has the quantity ${quantity.plain()}: more than ${DIGITS} digits`,
@@ -370,7 +371,7 @@ export function itemLines(document: InvoiceDocument, charge: string) {
   const sum = Decimal.sum(lines.map(({ amount }) => amount));
   if (!sum.equals(document.total))
     throw notHeld(
-      `its lines and taxes come to ${sum.plain()}, its total is ${document.total.plain()}`,
+      `its lines and taxes come to ${amountText(sum)}, its total is ${amountText(document.total)}`,
     );
   return lines;
 }

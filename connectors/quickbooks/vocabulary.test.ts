@@ -79,7 +79,7 @@ test("taxes are lines of items, and a rate is written only where it comes to the
 
 test("a document that does not add up is refused before it is posted", () => {
   const wrong = invoiceDocument("FL-1", { total: Decimal.of("19934.09") });
-  expect(() => itemLines(wrong, "FREIGHT")).toThrow(/its total is 19934.09/);
+  expect(() => itemLines(wrong, "FREIGHT")).toThrow(/its total is 19,934.09/);
 });
 
 test("a rate goes only where QuickBooks, which rounds half a cent up, makes the platform's cent of it", () => {

@@ -25,6 +25,7 @@ import {
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { sameNumber } from "../../src/core/keys.ts";
+import { amountText } from "../../src/core/text.ts";
 import { InvoiceRecord, PartyRecord, priceKey, PriceRecord } from "../../src/ledger/documents.ts";
 import { PaidInvoice } from "../../src/platform/contract/documents.ts";
 import { CreateInvoice } from "../../src/platform/contract/invoice.ts";
@@ -286,7 +287,7 @@ function expectIssuable({ currency: own, total, untaxed }: InvoiceRecord, curren
   if (total.sign < 0 || untaxed.sign < 0)
     throw refused(
       "credit-note",
-      `this is a credit note of ${total.fixed(2)}; the platform takes none`,
+      `this is a credit note of ${amountText(total, own)}; the platform takes none`,
       "An accountant settles it with the customer, notes it on the credited invoice there, and closes it here.",
       "Total",
     );
@@ -336,7 +337,7 @@ function expectToAddUp({ subtotal, tax, total, lineItems, taxLines }: Sums): voi
     if (!found.equals(amount))
       throw refused(
         "does-not-add-up",
-        `the invoice does not add up: ${what} are ${found.fixed(2)}, ${field} is ${amount.fixed(2)}`,
+        `the invoice does not add up: ${what} are ${amountText(found)}, ${field} is ${amountText(amount)}`,
         "Read heads, lines and taxes again, together; if it stays so, an accountant looks at it in the ERP.",
         field,
       );
@@ -413,7 +414,7 @@ function cents(field: string, amount: Decimal | null): Decimal {
   if (amount !== null && amount.round(2).equals(amount)) return amount.round(2);
   throw refused(
     "no-cents",
-    amount === null ? `a line has no ${field}` : `${field} ${amount.text} is not in cents`,
+    amount === null ? `a line has no ${field}` : `${field} ${amountText(amount)} is not in cents`,
     "Look at the invoice in the ERP; once it is corrected there, it is taken when it is read again.",
     field,
   );
@@ -424,7 +425,7 @@ function notNegative(field: string, amount: Decimal): Decimal {
   if (amount.sign >= 0) return amount;
   throw refused(
     "negative-line",
-    `a line has the negative amount ${amount.text}; the platform takes none`,
+    `a line has the negative amount ${amountText(amount)}; the platform takes none`,
     "An accountant bills the correction another way, or enters the net amount on the platform by hand.",
     field,
   );
@@ -484,7 +485,7 @@ function expectAsDelivered(
   throw refused(
     isOurs ? "other-amount" : "other-currency",
     isOurs
-      ? `the payment calls the whole invoice ${total.fixed(2)}, and it was delivered as ${delivered?.fixed(2) ?? "another"}`
+      ? `the payment calls the whole invoice ${amountText(total, ours)}, and it was delivered as ${delivered === null ? "another" : amountText(delivered, ours)}`
       : `the payment is in ${currency}, the invoice in ${ours}`,
     "Compare it with the payment that came; mark the invoice as paid on the platform by hand if it is, and close this.",
     isOurs ? "total" : "currency",
@@ -505,7 +506,7 @@ function settled(
   if (open !== null && open.sign !== 0)
     throw refused(
       "does-not-add-up",
-      `the invoice is paid, and ${open.fixed(2)} of it is open`,
+      `the invoice is paid, and ${amountText(open, record.currency)} of it is open`,
       "Read the invoices again; if it stays so, an accountant looks at it in the ERP.",
       "Amount to Pay",
     );
@@ -518,7 +519,7 @@ function settled(
     const there = isTold ? "it is paid on the platform" : "the platform shows it as open";
     throw refused(
       "settled-otherwise",
-      `${total.fixed(2)} is settled in the ERP, and not with money alone: ${clearedBy}; ${there}`,
+      `${amountText(total, record.currency)} is settled in the ERP, and not with money alone: ${clearedBy}; ${there}`,
       `Is it to be paid on the platform? Then correct the field clearedBy to "${MONEY}" here and retry. If not, an accountant agrees it with the customer and closes it here.`,
       "clearedBy",
     );
@@ -535,7 +536,7 @@ const isMoney = ({ clearedBy }: InvoiceRecord): boolean => clearedBy.trim().toLo
  * @throws WaitsFor when a part is paid of one that is not on the platform yet
  */
 function unpaid(record: InvoiceRecord, key: string, references: References): string {
-  const { state, total, amountToPay, paidByOthers, clearedBy } = record;
+  const { state, total, currency, amountToPay, paidByOthers, clearedBy } = record;
   if (references.find(INVOICE_PAYMENT, key) !== null)
     throw refused(
       "unpaid-after-delivery",
@@ -548,7 +549,7 @@ function unpaid(record: InvoiceRecord, key: string, references: References): str
   if (paidByOthers !== null && references.counterpart("invoice", key) !== null)
     throw refused(
       "partly-paid",
-      `${paidByOthers.fixed(2)} of ${total.fixed(2)} was ${how} in the ERP, ${amountToPay?.fixed(2) ?? "the rest"} is open: the platform takes no part of a payment`,
+      `${amountText(paidByOthers, currency)} of ${amountText(total, currency)} was ${how} in the ERP, ${amountToPay === null ? "the rest" : amountText(amountToPay, currency)} is open: the platform takes no part of a payment`,
       "Tell the customer if it matters. It is delivered by itself when it is paid in full, and goes away when the payment is taken back; or close it here.",
       "Amount to Pay",
     );
@@ -566,6 +567,8 @@ export const bookedRackPrices = defineMapping({
   input: PriceRecord,
   output: BulkRackPrice.shape.prices.element,
   number: (record) => priceKey(record),
+  // It is for whoever loads at the terminal.
+  about: ({ list }) => ({ partyName: list }),
   map: (record, references) => {
     const { product, minQuantity, taxIncluded } = record;
     if (minQuantity && minQuantity.sign !== 0)
@@ -616,14 +619,14 @@ function priceWithin(written: Decimal, field: string): Decimal {
   if (price.sign < 0)
     throw refused(
       "negative-price",
-      `the price ${price.text} is negative`,
+      `the price ${amountText(price)} is negative`,
       "Correct the price in the ERP; the platform takes none below zero.",
       field,
     );
   if (price.compare(PRICE_MAX) > 0)
     throw refused(
       "price-too-high",
-      `the price ${price.text} is above ${PRICE_MAX.text}`,
+      `the price ${amountText(price)} is above ${amountText(PRICE_MAX)}`,
       "Correct the price in the ERP; the platform takes none that high.",
       field,
     );

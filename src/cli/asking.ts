@@ -27,8 +27,8 @@ export function askingCommands(program: Command): void {
     "trace <number>",
     "the story of an invoice, ticket, order or party, by any of its numbers",
     (office, { args: [number = ""] }) => office.trace(number),
-    traceView,
-  );
+    (story, { options }) => traceView(story, options["technical"] !== undefined),
+  ).option("--technical", "with requests, answers and ids, for whoever runs fuelbridge");
   question(
     program,
     "drift",

@@ -298,7 +298,12 @@ test("a story says both ids once, the document's own part of an answer, and who 
     step("quarantined", "the amount changed"),
   ];
   const story = { number: "INV-7", steps, groups: ["q12ab34"] };
-  const out = asText(traceView(story));
+  const plain = asText(traceView(story));
+  expect(plain).toMatch(/ done +-$/m);
+  expect(plain).toContain(" the amount changed");
+  expect(plain).toContain("fuelbridge trace INV-7 --technical");
+  const out = asText(traceView(story, true));
+  expect(out).not.toContain("--technical");
   expect(out).toMatch(/^platform 8cab7c40, ERP 2026\/0007$/m);
   expect(out.split("8cab7c40")).toHaveLength(2);
   expect(out).toMatch(/ done +2026\/0007 posted \(with 1 other\)$/m);
@@ -319,7 +324,7 @@ test("a story of two documents says whose each line is", () => {
     { ...step, flow: "customers", platformId: "8cab7c40", erpId: "000113" },
     { ...step, flow: "suppliers", platformId: null, erpId: null },
   ];
-  const out = asText(traceView({ number: "000113", steps, groups: [] }));
+  const out = asText(traceView({ number: "000113", steps, groups: [] }, true));
   expect(out).toMatch(/ customers +received +a file +8cab7c40 +000113$/m);
   expect(out).toMatch(/ suppliers +received +a file +- +-$/m);
 });

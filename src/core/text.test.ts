@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { distinctly, folded } from "./text.ts";
+import { Decimal } from "./decimal.ts";
+import { amountText, distinctly, folded } from "./text.ts";
 
 test.each([
   ["Acme Oil", "Acme Gas", "Acme Oil", "Acme Gas"],
@@ -37,4 +38,13 @@ test("no pair is ever shown as the same text, and a pair that is told apart stay
 test("a name is the same firm's in any case, with any blanks and however its accents are composed", () => {
   expect(folded(" CAFE\u0301\u00A0 Fuel ")).toBe(folded("Caf\u00E9 fuel"));
   expect(folded("Acme Oil")).not.toBe(folded("AcmeOil"));
+});
+
+test.each([
+  ["-87058.19", "USD", "-$87,058.19"],
+  ["1117.6", "CAD", "1,117.60 CAD"],
+  ["2.413755", "USD", "$2.413755"],
+  ["-1000000", "", "-1,000,000.00"],
+])("%s of %j is written as people who keep books write it", (digits, currency, written) => {
+  expect(amountText(Decimal.of(digits), currency)).toBe(written);
 });

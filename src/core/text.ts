@@ -97,6 +97,10 @@ export function money(amount: string, currency: string): string {
   return sign === undefined ? `${minus}${shown} ${currency}` : `${minus}${sign}${shown}`;
 }
 
+/** An amount in a sentence, which knows its currency or not: `$20,712.42`, `-1,204.55`. */
+export const amountText = (amount: Decimal, currency = ""): string =>
+  money(inCents(amount), currency).trimEnd();
+
 /** `1204.55` as `1,204.55`. */
 export const grouped = (digits: string): string =>
   digits.replace(/^\d+/, (whole) => whole.replace(/\B(?=(?:\d{3})+$)/g, ","));

@@ -337,7 +337,9 @@ test("posted money never changes silently", async () => {
   });
   for (let run = 0; run < 3; run++) await runFlow(bench.engine, flow, signal);
   expect(sink.sent).toHaveLength(2);
-  expect(causes(bench)).toEqual([["the amount changed from 1 to 1.01 after it was delivered", 1]]);
+  expect(causes(bench)).toEqual([
+    ["the amount changed from 1.00 to 1.01 after it was delivered", 1],
+  ]);
 });
 
 test("bad credentials stop the endpoint, cost no attempt, and it goes on by itself", async () => {

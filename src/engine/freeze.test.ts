@@ -40,7 +40,9 @@ test("an amount that is changed back closes by itself, and a payment taken back 
   const run = () => runFlow(bench.engine, flow, signal);
   await run();
   await run();
-  expect(causes(bench)).toEqual([["the amount changed from 1 to 2 after it was delivered", 1]]);
+  expect(causes(bench)).toEqual([
+    ["the amount changed from 1.00 to 2.00 after it was delivered", 1],
+  ]);
   await run();
   expect(causes(bench)).toEqual([]);
   expect(sink.sent).toHaveLength(1);

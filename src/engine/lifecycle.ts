@@ -18,6 +18,7 @@ import { FuelbridgeError, Refused, WaitsFor } from "../core/errors.ts";
 import { parseExact } from "../core/json.ts";
 import { contentOf, sameNumber } from "../core/keys.ts";
 import type { Kind } from "../core/kinds.ts";
+import { amountText } from "../core/text.ts";
 import {
   type Link,
   type Mapped,
@@ -580,7 +581,7 @@ function judgeChanged(document: PendingDocument): Verdict | null {
   if (flow.mapping.posts && was !== null && !(amount?.equals(was) ?? false))
     return quarantined({
       code: "amount-changed-after-posting",
-      message: `${named}the amount changed from ${was.plain()} to ${amount?.plain() ?? "none"} after it was delivered`,
+      message: `${named}the amount changed from ${amountText(was)} to ${amount === null ? "none" : amountText(amount)} after it was delivered`,
       next: "An accountant decides: book a correction or credit note by hand, then close it here. It closes by itself when the amount is changed back.",
     });
   if (flow.sink.writes !== "create") return null;

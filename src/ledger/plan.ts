@@ -4,6 +4,7 @@ import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import type { Difference, HoldingKind } from "../core/holdings.ts";
 import { sameNumber } from "../core/keys.ts";
+import { amountText } from "../core/text.ts";
 import { compare, inLines } from "./compare.ts";
 import { adapterOf, desiredOf } from "./desired.ts";
 import type { InvoiceDocument, PaymentDocument } from "./documents.ts";
@@ -218,7 +219,7 @@ function planSettling({ can, books }: Planning, desired: Desired, entry: Entry, 
 
 const partOf = (entry: Entry, open: Decimal, total: Decimal): string => {
   const by = entry.payments.length === 0 ? "" : ` (${paymentsIn(entry.payments)})`;
-  return `${called(entry)}: ${total.minus(open).fixed(2)} of ${total.fixed(2)} is settled there${by}, ${open.fixed(2)} is open`;
+  return `${called(entry)}: ${amountText(total.minus(open))} of ${amountText(total)} is settled there${by}, ${amountText(open)} is open`;
 };
 
 /** Every field that differs and that a step of ours would have to change: the content, and whether it is disputed. */
@@ -435,7 +436,7 @@ async function paidBy(books: Books, document: PaymentDocument, call: Call) {
   if (status === "cancelled" || isBelow(status, "posted"))
     return refuse("not-posted", `is ${status}`);
   if (amount.sign <= 0 || !amount.round(CENTS).equals(amount))
-    return refuse("not-payable", `cannot be paid with ${amount.text}`);
+    return refuse("not-payable", `cannot be paid with ${amountText(amount)}`);
   const { open = null, total = open } = invoice.facts.money ?? {};
   const left = open ?? Decimal.zero;
   if (amount.compare(left) <= 0) return { invoice, isCovered: false };
@@ -445,11 +446,11 @@ async function paidBy(books: Books, document: PaymentDocument, call: Call) {
     const free = sumOf(settled).minus(await covering.covered(invoice, call));
     if (amount.compare(free) <= 0) return { invoice, isCovered: true };
   }
-  const has = `has ${left.fixed(CENTS)} to pay, not ${amount.fixed(CENTS)}`;
+  const has = `has ${amountText(left)} to pay, not ${amountText(amount)}`;
   const ours = payments.filter((one) => one.mark !== null);
   const others = (total ?? left).minus(left).minus(sumOf(ours));
   if (others.sign > 0)
-    refuse("paid-by-others", `${has}: ${others.fixed(CENTS)} was paid in ${books.name}`);
+    refuse("paid-by-others", `${has}: ${amountText(others)} was paid in ${books.name}`);
   if (books.onAccount === true && left.sign > 0) return { invoice, isCovered: false };
   const isLumped = settled.length > 0 && covering === undefined;
   return refuse(isLumped ? "settled-as-one" : "more-than-to-pay", has);
@@ -507,11 +508,11 @@ export async function settlementOf(
   const located = await adapter.locate([settling], call);
   const before = located.filter(({ mark: its }) => its === desired.mark);
   const idle = located.filter((one) => one.party === entry.party && idleOf(one).sign > 0);
-  const told = idle.map((one) => `${idleOf(one).fixed(CENTS)} of ${nameOf(one)}`).join(" and ");
+  const told = idle.map((one) => `${amountText(idleOf(one))} of ${nameOf(one)}`).join(" and ");
   if (idle.length > 0 && amount.compare(Decimal.sum(idle.map(idleOf))) <= 0)
     throw new Refused({
       code: "paid-by-others",
-      message: `invoice ${invoice.number} in ${books.name} has ${amount.fixed(CENTS)} to pay, and ${told}, which came from the platform, pays nothing there`,
+      message: `invoice ${invoice.number} in ${books.name} has ${amountText(amount)} to pay, and ${told}, which came from the platform, pays nothing there`,
       next: "An accountant applies that payment to the invoice there, or voids it; then retry: nothing is paid twice.",
     });
   const draft = before.find(

@@ -6,7 +6,7 @@
 import { Decimal } from "../core/decimal.ts";
 import { connected } from "../core/groups.ts";
 import { remembered } from "../core/remembered.ts";
-import { byText } from "../core/text.ts";
+import { amountText, byText } from "../core/text.ts";
 import { dayAt, namedDay, workingDays } from "../core/time.ts";
 import { gallonsIn } from "../platform/contract/order.ts";
 import {
@@ -409,7 +409,7 @@ function orderPrice(billed: Billed, situation: Situation): Verdict {
   if (rate === null || agreed.length === 0) return null;
   const off = (price: Decimal): Decimal => price.minus(rate).abs();
   const [expected = rate] = agreed.toSorted((first, other) => off(first).compare(off(other)));
-  const cause = `${rate.plain()} a gallon is billed, ${expected.plain()} was ordered.`;
+  const cause = `${amountText(rate)} a gallon is billed, ${amountText(expected)} was ordered.`;
   const isCertain = !group.isOrderGuess && isSure(one);
   return priced(billed, situation, { isCertain, billed: rate, expected, cause });
 }
@@ -418,7 +418,7 @@ function rackAndMargin(billed: Billed, situation: Situation): Verdict {
   const { rate, rackPrice: rack, margin } = billed.line;
   if (rate === null || rack === null || margin === null) return null;
   const expected = rack.plus(margin);
-  const cause = `${rate.plain()} a gallon is billed; rack price ${rack.plain()} + margin ${margin.plain()} is ${expected.plain()}.`;
+  const cause = `${amountText(rate)} a gallon is billed; rack price ${amountText(rack)} + margin ${amountText(margin)} is ${amountText(expected)}.`;
   return priced(billed, situation, { isCertain: true, billed: rate, expected, cause });
 }
 
@@ -461,9 +461,9 @@ function freight(haul: Haul, situation: Situation): Verdict {
   const expected = Decimal.sum(rates.map(freightOf));
   const isLess = billed.compare(expected) < 0;
   if (isCertain ? billed.isWithin(CENT, expected) : hasAny && !isLess) return NONE;
-  const what = hasAny ? `${billed.fixed(2)} of freight is billed` : "No freight is billed";
+  const what = hasAny ? `${amountText(billed)} of freight is billed` : "No freight is billed";
   const loads = rates.length === 1 ? "one load" : `${rates.length} loads`;
-  const cause = `${what}; the rate of this lane comes to ${isCertain ? "" : "at least "}${expected.fixed(2)} for ${loads}.`;
+  const cause = `${what}; the rate of this lane comes to ${isCertain ? "" : "at least "}${amountText(expected)} for ${loads}.`;
   const isOurs = haul.direction === "sale" && isLess;
   const next = isOurs ? "Bill the freight, or correct the rate." : undefined;
   return { isCertain, ...between(billed, expected), cause, next };
@@ -544,14 +544,14 @@ function taxes(
     if (rate === null) continue;
     const expected = gallons?.times(rate).round(2) ?? amount;
     if (!expected.isWithin(CENT, amount)) {
-      const cause = `${tax}: ${rate.plain()} × ${gallons?.plain() ?? ""} gallons is ${expected.fixed(2)}, ${amount.fixed(2)} is billed.`;
+      const cause = `${tax}: ${amountText(rate)} × ${gallons?.plain() ?? ""} gallons is ${amountText(expected)}, ${amountText(amount)} is billed.`;
       tell("tax-amount", at, { isCertain: true, ...between(amount, expected), cause });
     }
     const usual = run.reference.taxRate(invoice, line);
     if (usual === null || isNear(rate, usual.rate, RATE_STEP)) continue;
     const base = gallons ?? (rate.sign === 0 ? zero : amount.over(rate, 6));
     const who = usual.isStated ? "crossref/tax-rates.csv says" : "usual here is";
-    const cause = `${tax} is billed at ${rate.plain()}; ${who} ${usual.rate.plain()}.`;
+    const cause = `${tax} is billed at ${amountText(rate)}; ${who} ${amountText(usual.rate)}.`;
     tell("tax-rate", at, { isCertain: usual.isStated, ...between(rate, usual.rate, base), cause });
   }
   const billed = sumOf(rest, ({ gallons }) => gallons);

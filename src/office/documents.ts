@@ -24,7 +24,7 @@ import {
 } from "../store/queries.ts";
 import { otherId } from "../store/deliveries.ts";
 import type { Store } from "../store/store.ts";
-import { inCents } from "../core/text.ts";
+import { amountText, inCents } from "../core/text.ts";
 import { MONTHS } from "../core/time.ts";
 import {
   partiesOf,
@@ -431,7 +431,7 @@ export function trace(store: Store, text: string): Story {
       at: iso(link.linkedMs),
       flow: link.kind,
       event: "linked",
-      detail: `${link.number}, entered ${link.born === "erp" ? "in the ERP" : "on the platform"} first${link.amount === null ? "" : `, amount ${link.amount}`}`,
+      detail: `${link.number}, entered ${link.born === "erp" ? "in the ERP" : "on the platform"} first${link.amount === null ? "" : `, amount ${amountText(Decimal.of(link.amount))}`}`,
       own: null,
       platformId: link.platformId,
       erpId: link.erpId,

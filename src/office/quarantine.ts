@@ -127,9 +127,9 @@ export function summaryOf(
 ): string {
   const { amount = null } = about;
   const sum = amount === null ? null : money(inCents(amount), about.currency ?? currency);
-  // A party's own record is numbered by its code.
-  const party = name ?? (code === number ? null : code);
-  return [about.name || number, party === number ? null : party, sum, stands]
+  // A party's own record is numbered by its code, and a price begins with its terminal.
+  const party = name ?? code;
+  return [about.name || number, party && number.startsWith(party) ? null : party, sum, stands]
     .filter((part) => part !== null && part !== "")
     .join(" · ");
 }

@@ -49,7 +49,7 @@ test("each version is told with the file that it came in, also one that was repl
     expect.stringMatching(/^send: /),
     "done: 201",
     "delivered: id-of-INV-1",
-    "linked: INV-1, entered in the ERP first, amount 3",
+    "linked: INV-1, entered in the ERP first, amount 3.00",
   ]);
 });
 

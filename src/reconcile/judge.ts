@@ -10,6 +10,7 @@ import {
 import { canonicalOf } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
 import type { Fault } from "../core/record.ts";
+import { amountText } from "../core/text.ts";
 import {
   compare,
   differenceIn,
@@ -389,7 +390,7 @@ function partPaid(
   const { total = null, open = null } = here ?? {};
   if (total === null || open === null || !there?.open?.equals(total)) return null;
   const isPart = open.sign > 0 && open.compare(total) < 0;
-  return isPart ? `${total.minus(open).fixed(2)} of ${total.fixed(2)}` : null;
+  return isPart ? `${amountText(total.minus(open))} of ${amountText(total)}` : null;
 }
 
 /** The books' payment carries the mark of its document: it settled what the platform calls paid, without a payment. */

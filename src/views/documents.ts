@@ -123,8 +123,11 @@ const STATES: Readonly<Record<string, readonly [tone: "good" | "wait" | "off", t
   superseded: ["off", "replaced"],
 };
 
-/** Where all of it is one document, its ids are said once. */
-export function traceView({ number, steps, groups }: Trace): Blocks {
+/**
+ * Where all of it is one document, its ids are said once. `technical`: with what stands in requests and answers, for
+ * whoever runs fuelbridge.
+ */
+export function traceView({ number, steps, groups }: Trace, technical = false): Blocks {
   const ids = new Set(steps.map(({ platformId, erpId }) => `${platformId ?? ""} ${erpId ?? ""}`));
   const [{ platformId, erpId } = { platformId: null, erpId: null }] = steps;
   const isOne = ids.size === 1;
@@ -135,7 +138,10 @@ export function traceView({ number, steps, groups }: Trace): Blocks {
           ? "No number of the other side is known for it."
           : `platform ${platformId}, ERP ${erpId}`,
       ),
-    section(null, storyTable(steps, !isOne)),
+    section(null, storyTable(steps, !isOne, technical)),
+    !technical &&
+      steps.some(({ event, detail }) => MACHINE.has(event) && detail !== "") &&
+      paragraph(`Requests, answers and ids: fuelbridge trace ${number} --technical`),
     steps.some(({ own }) => own !== null) &&
       paragraph(
         `It went with others: fuelbridge trace ${number} --json has what was said of them, too.`,
@@ -144,17 +150,21 @@ export function traceView({ number, steps, groups }: Trace): Blocks {
   ];
 }
 
+/** What one program said to the other: requests with their keys, answers, ids of records. */
+const MACHINE: ReadonlySet<string> = new Set(
+  "received preflight ready send done finished delivered echo pending frozen unknown".split(" "),
+);
+
+const toldOf = ({ detail, own }: TraceStep): Inline =>
+  own === null ? detail : say`${own.detail} (with ${plural(own.others, "other")})`;
+
 /** The oldest first. `ids`: those of each step; without them it is one document's. */
-const storyTable = (steps: readonly TraceStep[], ids = false): Blocks =>
+export const storyTable = (steps: readonly TraceStep[], ids: boolean, technical: boolean): Block =>
   table("What happened, the oldest first", steps, [
     ["When", (step) => exactly(step.at)],
     ["Flow", ({ flow }) => flow],
     ["What", ({ event }) => event],
-    [
-      "Detail",
-      ({ detail, own }) =>
-        own === null ? detail : say`${own.detail} (with ${plural(own.others, "other")})`,
-    ],
+    ["Detail", (step) => (technical || !MACHINE.has(step.event) ? toldOf(step) : null)],
     ...(ids ? [["Platform", ({ platformId }: TraceStep) => platformId ?? "-"] as const] : []),
     ...(ids ? [["ERP", ({ erpId }: TraceStep) => erpId ?? "-"] as const] : []),
   ]);
@@ -163,7 +173,7 @@ const storyTable = (steps: readonly TraceStep[], ids = false): Blocks =>
 export const storyView = (steps: readonly TraceStep[]): Blocks =>
   list(
     steps.map(({ at: when, flow, event, detail, own }) => {
-      const told = own?.detail ?? detail;
+      const told = MACHINE.has(event) ? "" : (own?.detail ?? detail);
       return say`${exactly(when)}: ${sentence(`${SENTENCES[event] ?? inSentence(event)}${told === "" ? "" : `: ${told}`}`)} ${small(flow)}`;
     }),
   );

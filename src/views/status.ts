@@ -520,19 +520,21 @@ function checksOf({ month, comparedAt, notCompared, matchedAt, status }: MonthEn
     {
       what: "Both sides agree",
       isDone: comparedAt !== null && differences === 0,
-      number: [
-        plural(differences, "difference"),
-        clears > 0 && [", and ", plural(clears, "invoice"), " paid in part"],
-      ],
+      number:
+        comparedAt === null
+          ? "not compared"
+          : [
+              plural(differences, "difference"),
+              clears > 0 && [", and ", plural(clears, "invoice"), " paid in part"],
+            ],
       where: link("/reconciliation", "Reconciliation"),
     },
     {
       what: "Orders, tickets, invoices and prices match",
       isDone: matchedAt !== null && matching.open === 0 && matching.trouble === null,
       number: [
-        matchedAt === null && "never compared after the month; ",
         matching.trouble !== null && say`not compared ${at(matching.trouble.at)}; `,
-        plural(matching.open, "open finding"),
+        matchedAt === null ? "not compared after the month" : plural(matching.open, "open finding"),
       ],
       where: link(address("/match", daysOf(month)), "Match"),
     },

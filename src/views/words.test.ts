@@ -38,3 +38,18 @@ test("no sentence of a page, a command's answer or a mail has a word that people
 test("no next step has another word than the console's button for what is closed by hand", () => {
   unsaid("{src,connectors,mappings}/**/*.ts", OTHER_WORDS, 300);
 });
+
+/** What is compared, kept or written into a document, and what no person reads. */
+const DIGITS =
+  /^(?:src\/ledger\/(?:driver|entries)|src\/reconcile\/evidence|connectors\/(?:sql-staging\/documents|tryton\/invoice-rows))\.ts$/;
+
+test("every amount in a sentence is written as people who keep books write it: amountText, or money", () => {
+  const bare = globSync("{src,connectors,mappings}/**/*.ts")
+    .filter((file) => !/\.(test|fixture|suite)\.ts$/.test(file) && !DIGITS.test(file))
+    .flatMap((file) =>
+      sentencesIn(readFileSync(file, "utf8"))
+        .filter((sentence) => /\$\{[^}]*\.fixed\((?:2|CENTS)\)[^}]*\}/.test(sentence))
+        .map((sentence) => `${file}: ${sentence}`),
+    );
+  expect(bare).toEqual([]);
+});

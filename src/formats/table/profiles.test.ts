@@ -182,11 +182,11 @@ describe("shipped profiles", () => {
 
   test.each([
     ["a total that lines and taxes do not come to", { total: d("20219.21") }, /differ by 0.01/],
-    ["a line that is left out of the total", { lines: [] }, /differ by 18286.70/],
+    ["a line that is left out of the total", { lines: [] }, /differ by 18,286.70/],
     [
       "an amount that is not in cents, though all add up",
       { total: d("20219.205"), lines: [line(null, null, null, "18286.705")] },
-      /20219.205 is not in cents/,
+      /20,219.205 is not in cents/,
     ],
   ])("a journal entry that does not balance to the cent is refused: %s", (_name, more, told) => {
     const profile = openProfile("quickbooks/iif-sales", "");

@@ -7,6 +7,7 @@ import { checkedBy, type Item, type Surroundings } from "../../core/contract.ts"
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { sortableInstant } from "../../core/keys.ts";
+import { amountText } from "../../core/text.ts";
 import { type DocumentName, documents } from "../documents.ts";
 import { type DocumentWriter, FileFault, fileName, foreignTo, type Totals } from "../format.ts";
 import { type CellForm, type CellType, formOf, readCell, Unprintable, writeCell } from "./cells.ts";
@@ -250,8 +251,8 @@ function expectBalance(amounts: readonly Decimal[]): void {
     code: "does-not-add-up",
     message:
       cents === undefined
-        ? `total, lines and taxes differ by ${sum.abs().fixed(2)}`
-        : `the amount ${cents.text} is not in cents`,
+        ? `total, lines and taxes differ by ${amountText(sum.abs())}`
+        : `the amount ${amountText(cents)} is not in cents`,
     next: "Ask whoever issued it to correct it on the platform; the corrected version is delivered by itself.",
     field: "total",
   });

@@ -8,6 +8,7 @@ import type { z } from "zod";
 import type { Change } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
+import { amountText } from "../../core/text.ts";
 import { dayBefore, dayOfDigits } from "../../core/time.ts";
 import type { InvoiceRecord, PriceRecord } from "../../ledger/documents.ts";
 import { MONEY } from "../../ledger/entries.ts";
@@ -287,7 +288,7 @@ function taxed(
   if (chosen === undefined)
     throw refused(
       "does-not-add-up",
-      `lines and charges come to ${untaxed.fixed(2)}, taxes to ${sum(both).fixed(2)}; TDS01 says ${total.fixed(2)}`,
+      `lines and charges come to ${amountText(untaxed)}, taxes to ${amountText(sum(both))}; TDS01 says ${amountText(total)}`,
       "TDS01",
     );
   const names = new Map(Object.entries(options.taxes).map(([name, code]) => [code, name]));
@@ -476,7 +477,7 @@ function faultOfWhole(segments: readonly Segment[], paid: Decimal, sum: Decimal)
   if (paid.equals(sum)) return null;
   return refused(
     "does-not-add-up",
-    `the payments come to ${sum.fixed(2)}; BPR02 says ${paid.fixed(2)}`,
+    `the payments come to ${amountText(sum)}; BPR02 says ${amountText(paid)}`,
     "BPR02",
   );
 }
@@ -496,11 +497,11 @@ function settledBy(
   const total = needed(money(at(rmr, 5)), "RMR05");
   const discount = money(at(rmr, 6)) ?? Decimal.zero;
   if (discount.sign !== 0)
-    throw refused("discount", `a discount of ${discount.fixed(2)} was taken (RMR06)`, "RMR06");
+    throw refused("discount", `a discount of ${amountText(discount)} was taken (RMR06)`, "RMR06");
   if (paid.sign <= 0) throw refused("not-a-payment", `RMR04 is ${paid.text}`, "RMR04");
   const open = total.minus(paid);
   if (open.sign < 0)
-    throw refused("overpaid", `${paid.fixed(2)} was paid of ${total.fixed(2)}`, "RMR04");
+    throw refused("overpaid", `${amountText(paid)} was paid of ${amountText(total)}`, "RMR04");
   const isPaid = open.sign === 0;
   const payer = first(before, "N1", "PR");
   return {

@@ -5,6 +5,7 @@ import type { Item, Reference, Surroundings } from "../../core/contract.ts";
 import type { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { sortableInstant } from "../../core/keys.ts";
+import { amountText } from "../../core/text.ts";
 import {
   CustomerInvoiceDocument,
   documents,
@@ -200,8 +201,8 @@ function expectSum({ lines, taxes, total }: CustomerInvoiceDocument): void {
     code: "does-not-add-up",
     message:
       cents === undefined
-        ? `lines and taxes come to ${sum?.fixed(2) ?? "nothing"}, the total is ${total.fixed(2)}`
-        : `the amount ${cents.text} is not in cents`,
+        ? `lines and taxes come to ${sum === null ? "nothing" : amountText(sum)}, the total is ${amountText(total)}`
+        : `the amount ${amountText(cents)} is not in cents`,
     next: "Ask whoever issued it to correct it on the platform; the corrected version is delivered by itself.",
     field: "total",
   });

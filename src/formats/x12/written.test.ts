@@ -234,7 +234,7 @@ describe("limits", () => {
     [{ number: "INV*1" }, /^does-not-fit-x12: number has the character "\*", which BIG02/],
     [{ customer: "Ä1" }, /^does-not-fit-x12: customer has the character "Ä"/],
     [{ notes: "Gate B\ndock 3" }, /^does-not-fit-x12: notes has the character "\n"/],
-    [{ total: d("20233.53") }, /^does-not-add-up: lines and taxes come to 20233.52/],
+    [{ total: d("20233.53") }, /^does-not-add-up: lines and taxes come to 20,233.52/],
     [
       { total: d("18282.01"), taxes: Array.from({ length: 11 }, () => free) },
       "does-not-fit-x12: line 1 has 11 taxes; an 810 of release 004010 has room for 10 (TXI)",

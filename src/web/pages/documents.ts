@@ -1,6 +1,7 @@
 /** Finds a document, and shows the life of one. */
 import { labelOf } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";
+import { amountText } from "../../core/text.ts";
 import { documentStates } from "../../core/record.ts";
 import { calendarOf, dayOfDigits, namedDay } from "../../core/time.ts";
 import { holdingKindOf, type Kind, kinds } from "../../core/kinds.ts";
@@ -45,6 +46,7 @@ import {
   stateMark,
   stateName,
   stepName,
+  storyTable,
   storyView,
 } from "../../views/documents.ts";
 import { bytes, html } from "../../views/html.ts";
@@ -177,11 +179,9 @@ export async function document({ office, params, site }: Asked): Promise<Answer>
     ),
     facts([
       ["Kind", life.kind.replaceAll("-", " ")],
-      ["Flow", `${life.flow}: ${life.from} to ${life.to}`],
+      ["Flow", life.flow],
       ["Id on the platform", life.platformId],
       ["Id in the ERP", life.erpId],
-      ["Id of the record", life.recordId],
-      ["Mapping", life.mapping],
     ]),
     section("Where both sides differ", differences(life, site.currency)),
     section("Corrected here", correctionsTable(life.corrections)),
@@ -205,8 +205,17 @@ export async function document({ office, params, site }: Asked): Promise<Answer>
         ["What became of it", ({ stands }) => stands],
       ]),
     ),
-    heading("What was sent, byte by byte"),
-    life.requests.length === 0 ? quiet("Nothing was sent for it.") : life.requests.map(request),
+    folded(
+      "For the person who runs fuelbridge",
+      facts([
+        ["From, to", `${life.from} to ${life.to}`],
+        ["Id of the record", life.recordId],
+        ["Mapping", life.mapping],
+      ]),
+      storyTable(life.story, false, true),
+      heading("What was sent, byte by byte"),
+      life.requests.length === 0 ? quiet("Nothing was sent for it.") : life.requests.map(request),
+    ),
   ];
   return { title: life.summary, body };
 }
@@ -265,7 +274,7 @@ function formsOf(value: string, dayOf: (instant: string) => string): string[] {
 const INSTANT = /^\d{4}-\d\d-\d\dt\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:z|[+-]\d\d:?\d\d)$/;
 
 /** What a side is shown beside: the forms of the other's values (null: there are none), and names of parties. */
-interface Paper extends Pick<Life, "names"> {
+interface Paper extends Pick<Life, "names" | "currency"> {
   readonly has: ReadonlySet<string> | null;
   readonly dayOf: (instant: string) => string;
 }
@@ -288,11 +297,16 @@ const columnOf = ({ path }: Field): string | undefined =>
   COLUMNS.find(([, names]) => names.test(OF_LIST.exec(path)?.[3] ?? ""))?.[0];
 
 /** Head, lines, taxes and dates, totals. */
-function paper(caption: string, fields: readonly Field[], { has, names, dayOf }: Paper): Blocks {
-  const value = ({ path, value }: Field): Inline => {
+function paper(
+  caption: string,
+  fields: readonly Field[],
+  { has, names, currency, dayOf }: Paper,
+): Blocks {
+  const value = (field: Field): Inline => {
+    const { path, value } = field;
     const isSame = has === null || formsOf(value, dayOf).some((form) => has.has(form));
     const name = Object.hasOwn(names, value) ? names[value] : undefined;
-    const text = name === undefined ? value : `${name} (${value})`;
+    const text = name === undefined ? figureText(field, currency) : `${name} (${value})`;
     const shown = figureIn(path, isSame ? text : `≠ ${text}`, value);
     if (has === null) return shown;
     return isSame ? small(shown) : strong(shown);
@@ -310,6 +324,14 @@ function paper(caption: string, fields: readonly Field[], { has, names, dayOf }:
     [...lists].map(([name, those]) => listOf(inWords(name), those, value)),
     asFacts(single.filter(isTotal)),
   ];
+}
+
+/** Amounts as everywhere; quantities and what is no number as they are. */
+function figureText(field: Field, currency: string | null): string {
+  const isMoney = /price|amount/i.test(columnOf(field) ?? "") && OF_LIST.test(field.path);
+  const { value } = field;
+  if (!Decimal.is(value) || !(isMoney || isTotal(field))) return value;
+  return amountText(Decimal.of(value), currency ?? "");
 }
 
 /** Quantities, prices and amounts stand one below the other. */
