@@ -349,8 +349,7 @@ function foldedCard(those: readonly QuarantineGroup[]): Blocks {
       plural(documentsIn(those), "document"),
       sum !== null && sums.length === those.length && [", ", money(inCents(all), sum.currency)],
     ]),
-    line(accountant),
-    table(`${flow}: what is wrong with each`, those, [
+    table(`${flow}: ${accountant}`, those, [
       ["Document", (group) => link(to`/needs-you/${group.id}`, headOf(group))],
       ["Cause", causeOf],
       ["Came", ({ since }) => ago(since)],
