@@ -3,12 +3,14 @@ import { z } from "zod";
 import { expect, test, vi } from "vitest";
 import { bill, Bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
+import { bookedRackPrices } from "../../mappings/platform/records.ts";
 import { type Change, defineMapping } from "../core/contract.ts";
+import { Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
 import { Refused, OfficeError } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import { runFlow } from "../engine/daemon.ts";
-import { groupsOf, partyOf } from "./quarantine.ts";
+import { groupsOf, partyOf, summaryOf } from "./quarantine.ts";
 import { storeOffice } from "./questions.ts";
 
 const signal = new AbortController().signal;
@@ -213,4 +215,13 @@ test("an order is its customer's: of whom the site is, unless somebody who is kn
   expect(of("us", "S-1")).toEqual({ code: "000417", name: "Prairie Fuel" });
   expect(of("C-2", "S-1")).toEqual({ code: "000418", name: null });
   for (const site of ["S-2", null]) expect(of("us", site)).toEqual({ code: null, name: null });
+});
+
+test("a price says its terminal as its party, and not twice in one line", () => {
+  const about = { partyName: "T-75-TX-2650" };
+  const record = { list: about.partyName, product: "087", price: Decimal.of("2.4"), unit: null };
+  expect(bookedRackPrices.about?.(record)).toEqual(about);
+  const party = { code: null, name: about.partyName };
+  const told = { number: "T-75-TX-2650|087", about, party, stands: "is delivered" };
+  expect(summaryOf("USD", told)).toBe("T-75-TX-2650|087 · is delivered");
 });

@@ -253,7 +253,10 @@ export const documentsIn = (groups: readonly QuarantineGroup[]): number =>
 function headOf({ count, many, awaits, title, first, sum }: QuarantineGroup): Inline {
   if (count > 1 || first === null)
     return [awaits === null ? many : title, sum !== null && [", ", moneyOf(sum)]];
-  const facts = [whole(first.number ?? many), first.partyName, moneyOf(first), dayOf(first.day)];
+  const { number, partyName } = first;
+  // A price is numbered by its terminal.
+  const party = number?.startsWith(partyName ?? "") ? null : partyName;
+  const facts = [whole(number ?? many), party, moneyOf(first), dayOf(first.day)];
   return facts.filter(Boolean).map((fact, at) => [at > 0 && " · ", fact]);
 }
 

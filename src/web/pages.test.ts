@@ -407,6 +407,13 @@ test("the page of a document has its life and bytes", async () => {
   expect(body).toContain("INV-119 · Prairie Fuel · $100.00 · is delivered");
   for (const told of ["id-of-INV-119", "bill.create", "SHA-256", ">came<", "delivered"])
     expect(body).toContain(told);
+  // Requests, their keys and answers are for whoever runs fuelbridge; a story is for everybody.
+  const [story = "", fold = ""] = body.split("For the person who runs fuelbridge");
+  expect(story).toContain("It was sent. ");
+  for (const technical of ["bill.create", "fb1_", "SHA-256"]) {
+    expect(story).not.toContain(technical);
+    expect(fold).toContain(technical);
+  }
   expect((await viewer.get("/documents/999")).status).toBe(422);
 });
 

@@ -330,6 +330,7 @@ function paper(
 function figureText(field: Field, currency: string | null): string {
   const isMoney = /price|amount/i.test(columnOf(field) ?? "") && OF_LIST.test(field.path);
   const { value } = field;
+  if (value === "true" || value === "false") return value === "true" ? "yes" : "no";
   if (!Decimal.is(value) || !(isMoney || isTotal(field))) return value;
   return amountText(Decimal.of(value), currency ?? "");
 }
