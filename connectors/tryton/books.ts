@@ -1,7 +1,7 @@
 /** The books of one company, as every source and sink of this connector works with them. */
 import type { Surroundings } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { type CodeKind, openCodes } from "../../src/ledger/codes.ts";
+import { type CodeKind, inactive, openCodes } from "../../src/ledger/codes.ts";
 import { disputeMark, type Notes } from "../../src/ledger/entries.ts";
 import { sorted } from "../../src/ledger/errors.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
@@ -75,11 +75,16 @@ export const noteDispute = (books: Books, resource: string, isDisputed: boolean)
 
 type Account = Readonly<{ id: number; code: string }>;
 
-interface Product {
-  readonly id: number;
+interface Product extends Booked {
   /** The accounts of its category, by their codes; null where it has none. */
   readonly revenue: Account | null;
   readonly expense: Account | null;
+}
+
+/** What documents that are booked keep, and new ones get only while it is active. */
+interface Booked {
+  readonly id: number;
+  readonly active?: boolean;
 }
 
 /** Codes by what they name. */
@@ -98,6 +103,9 @@ interface Kind extends CodeKind {
   readonly isOfCompany?: boolean;
 }
 
+/** Of {@link Booked}. */
+const ACTIVE = rpc.flags("active");
+
 const CATEGORY = {
   ...rpc.flags("account_parent"),
   ...rpc.idsOrNone("parent"),
@@ -106,8 +114,7 @@ const CATEGORY = {
 };
 
 /** What rows of the kinds have; those of products and units have more. */
-interface Row {
-  readonly id: number;
+interface Row extends Booked {
   readonly code: string;
   readonly account_category?: rpc.RowOf<typeof CATEGORY> | null;
   readonly digits?: number;
@@ -129,9 +136,9 @@ const kinds = {
   journal: kind("account.journal", "journal", "code"),
   location: kind("stock.location", "location", "code"),
   product: kind("product.product", "product", "code", {
-    reads: { account_category: rpc.oneOrNone(CATEGORY) },
+    reads: { ...ACTIVE, account_category: rpc.oneOrNone(CATEGORY) },
   }),
-  unit: kind("product.uom", "unit", "symbol", { reads: rpc.ids("digits") }),
+  unit: kind("product.uom", "unit", "symbol", { reads: { ...ACTIVE, ...rpc.ids("digits") } }),
   paymentTerm: kind("account.invoice.payment_term", "payment term", "name"),
   paymentMethod: kind(METHOD, "invoice payment method", "name", own),
   currency: kind("currency.currency", "currency", "code"),
@@ -147,9 +154,12 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
       const company = isOfCompany ? await rpc.ofCompany({ tryton }) : {};
       const domain = rpc.where({ [`${field} in`]: desired, ...company });
       const fields = { code: rpc.called(field, rpc.as<string>()), ...reads };
-      return rpc.rowsOf({ tryton }, model, domain, fields, most === null ? {} : { most });
+      const limit = most === null ? {} : { most };
+      const search = reads !== undefined && "active" in reads ? { inactive: true as const } : {};
+      return rpc.rowsOf({ tryton }, model, domain, fields, { ...limit, ...search });
     },
     codeOf: (_, { code }) => code,
+    isActive: ({ active = true }) => active,
   });
 
   /** A category may leave its accounts to the one above it. */
@@ -163,13 +173,32 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
     return { revenue, expense };
   }
 
-  const productOf = async ({ id, account_category = null }: Row): Promise<Product> => ({
+  const productOf = async ({ id, active, account_category = null }: Row): Promise<Product> => ({
     id,
+    ...(active === false ? { active } : {}),
     ...(await accountsOf(account_category)),
   });
 
   const id = (kind: Kind) => async (code: string) => (await codes.row(kind, code)).id;
+  const product = (code: string): Promise<Product> =>
+    codes.kept(kinds.product, code, async () =>
+      productOf(await codes.expected(kinds.product, code)),
+    );
+  /** By its symbol: `gal`. `digits`: decimal places that a quantity may have. */
+  const unit = async (symbol: string) =>
+    (await codes.row(kinds.unit, symbol)) as Row & { readonly digits: number };
+  const read = { product, unit };
   return {
+    ...read,
+    /** The id that a new document gets of what is active. @throws Refused */
+    async booked(kind: keyof typeof read, code: string): Promise<number> {
+      const known = await read[kind](code);
+      // What somebody has activated since is taken at once.
+      const now = known.active === false ? await codes.expected(kinds[kind], code) : known;
+      const { id: its, active = true } = now;
+      if (!active) throw new Refused(inactive("Tryton", kinds[kind], code));
+      return its;
+    },
     /** One call per kind for those not known yet. What is not there, or twice, is told to whoever needs it. */
     async load({ account, product, unit }: CodeOf): Promise<void> {
       await codes.load(kinds.account, account);
@@ -194,13 +223,6 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
     /** Those of these codes that name nothing, or more than one thing: 500 in one call. */
     faults: (kind: "account" | "product" | "unit", desired: readonly string[]) =>
       codes.faults(kinds[kind], desired),
-    product: (code: string): Promise<Product> =>
-      codes.kept(kinds.product, code, async () =>
-        productOf(await codes.expected(kinds.product, code)),
-      ),
-    /** By its symbol: `gal`. `digits`: decimal places that a quantity may have. */
-    unit: async (symbol: string) =>
-      (await codes.row(kinds.unit, symbol)) as Row & { readonly digits: number },
   };
 }
 

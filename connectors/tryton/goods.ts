@@ -69,9 +69,9 @@ function orderSteps(books: Books) {
     for (const { product, quantity, unit, unitPrice, description } of lines)
       values.push({
         type: "line",
-        product: (await lookup.product(product)).id,
+        product: await lookup.booked("product", product),
         quantity: rpc.float(quantity),
-        unit: (await lookup.unit(unit)).id,
+        unit: await lookup.booked("unit", unit),
         unit_price: unitPrice,
         description,
       });
@@ -427,13 +427,13 @@ function ticketSteps(books: Books) {
     const lines = await orderLines(side, document);
     const moves: object[] = [];
     for (const { product: code, quantity, unit } of document.lines) {
-      const product = (await lookup.product(code)).id;
+      const product = await lookup.booked("product", code);
       const ordered = lines.find((one) => one.product === product);
       moves.push({
         company,
         product,
         quantity: rpc.float(quantity),
-        [moveUnit]: (await lookup.unit(unit)).id,
+        [moveUnit]: await lookup.booked("unit", unit),
         from_location,
         to_location,
         // For the value of the stock only: what is billed is the platform's invoice.

@@ -7,7 +7,9 @@ import {
   billDocument,
   d,
   deskIn,
+  deskWithOne,
   find,
+  inspected,
   invoiceDocument,
   requestOf,
   rows,
@@ -188,6 +190,36 @@ describe.skipIf(!trytonIsThere)("invoices into Tryton", () => {
     });
     expect(await allInvoices(desk)).toEqual([]);
   });
+
+  test.each([
+    ["product", "product.product", "code", "ULSD-CLR"],
+    ["unit", "product.uom", "symbol", "gal"],
+  ] as const)(
+    "a %s that people deactivate leaves what is booked in step, and takes no new document until it is active",
+    async (what, model, field, code) => {
+      const { desk, sink, document } = await deskWithOne(server, "out");
+      const answer = await send(sink, document);
+      const [one] = await rows<{ id: number }>(desk, model, [[field, "=", code]]);
+      const makeActive = (active: boolean) =>
+        desk.admin.call(`model.${model}.write`, [[one?.id], { active }]);
+      await makeActive(false);
+      desk.books.lookup.forget();
+      expect(await inspected(sink, [document], answer)).toEqual([[]]);
+
+      const next = invoiceDocument({ number: "FL-2" });
+      expect(await send(sink, next)).toMatchObject({
+        outcome: "refused",
+        fault: {
+          code: "inactive",
+          message: `the ${what} ${code} is not active in Tryton`,
+          next: expect.stringContaining(`Activate the ${what} in Tryton`) as string,
+        },
+      });
+      expect(await allInvoices(desk)).toHaveLength(1);
+      await makeActive(true);
+      expect(await send(sink, next)).toMatchObject({ outcome: "done" });
+    },
+  );
 
   test("without a due date it is due at once, or after the payment term that is configured", async () => {
     const due = async (more: object): Promise<unknown> => {

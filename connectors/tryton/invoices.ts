@@ -368,8 +368,8 @@ async function lineValues({ lookup }: Books, line: FactLine): Promise<object> {
   return {
     type: "line",
     account: await lookup.account(account ?? ""),
-    ...(product === null ? {} : { product: (await lookup.product(product)).id }),
-    ...(unit === null ? {} : { unit: (await lookup.unit(unit)).id }),
+    ...(product === null ? {} : { product: await lookup.booked("product", product) }),
+    ...(unit === null ? {} : { unit: await lookup.booked("unit", unit) }),
     quantity: rpc.float(quantity ?? ONE),
     unit_price: unitPrice,
     description: text,

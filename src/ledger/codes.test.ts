@@ -64,3 +64,33 @@ test("many codes are loaded in one call, and then asked for no more", async () =
   await opened.row(account, "2");
   expect(state.calls).toBe(1);
 });
+
+test("what is no longer active is read, is no fit for a new document, and gives way to what is", async () => {
+  const all = [
+    { code: "DYE", id: 1, active: false },
+    { code: "CLR", id: 2, active: false },
+    { code: "CLR", id: 3, active: false },
+    { code: "CLR", id: 4, active: true },
+  ];
+  const opened = openCodes<typeof account, (typeof all)[number]>({
+    books: "Ledger",
+    now: () => new Date("2026-11-21T12:00:00Z"),
+    rowsOf: async (_, desired, most) =>
+      all.filter(({ code }) => desired.includes(code)).slice(0, most ?? undefined),
+    codeOf: (_, { code }) => code,
+    isActive: ({ active }) => active,
+  });
+  expect(await opened.row(account, "DYE")).toMatchObject({ id: 1, active: false });
+  expect(await opened.row(account, "CLR")).toMatchObject({ id: 4 });
+  expect(await opened.faults(account, ["DYE", "CLR"])).toEqual(
+    new Map([
+      [
+        "DYE",
+        expect.objectContaining({
+          code: "inactive",
+          message: "the account DYE is not active in Ledger",
+        }),
+      ],
+    ]),
+  );
+});

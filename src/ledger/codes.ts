@@ -26,6 +26,8 @@ interface CodesOptions<Kind extends CodeKind, Row> {
     most: number | null,
   ) => Promise<readonly Row[]>;
   readonly codeOf: (kind: Kind, row: Row) => string;
+  /** Left out: the books tell no others. */
+  readonly isActive?: (row: Row) => boolean;
 }
 
 /** Codes that one call asks for. */
@@ -35,7 +37,7 @@ const KEPT_MS = 600_000;
 
 /** Every method @throws a fault of the books. */
 export function openCodes<Kind extends CodeKind, Row>(options: CodesOptions<Kind, Row>) {
-  const { books, rowsOf, codeOf } = options;
+  const { books, rowsOf, codeOf, isActive = () => true } = options;
   const memory = new Map<string, { readonly value: unknown; readonly sinceMs: number }>();
   const keyOf = ({ what }: Pick<CodeKind, "what">, code: string): string => `${what} ${code}`;
   const has = (key: string): boolean => {
@@ -46,10 +48,15 @@ export function openCodes<Kind extends CodeKind, Row>(options: CodesOptions<Kind
     void memory.set(key, { value, sinceMs: options.now().getTime() });
   const grouped = async (kind: Kind, codes: readonly string[]): Promise<Map<string, Row[]>> =>
     Map.groupBy(await rowsOf(kind, codes, null), (row) => codeOf(kind, row));
+  /** A code names what is active; else what was, which documents that are booked still have. */
+  const named = (rows: readonly Row[]): readonly Row[] => {
+    const active = rows.filter(isActive);
+    return active.length > 0 ? active : rows;
+  };
 
-  /** The only row of a code, not kept. @throws Refused when there is none, or several */
+  /** The only row of a code, not kept, to read what is booked. @throws Refused when there is none, or several */
   async function expected(kind: Kind, code: string): Promise<Row> {
-    const [row, another] = await rowsOf(kind, [code], 2);
+    const [row, another] = named(await rowsOf(kind, [code], options.isActive ? null : 2));
     if (another !== undefined) throw new Refused(twice(books, kind, code));
     if (row === undefined) throw new Refused(missing(books, kind, code));
     return row;
@@ -82,19 +89,23 @@ export function openCodes<Kind extends CodeKind, Row>(options: CodesOptions<Kind
     ): Promise<void> {
       const unknown = new Set(desired.filter((code) => !has(keyOf(kind, code))));
       if (unknown.size === 0) return;
-      for (const [code, [row, another]] of await grouped(kind, [...unknown]))
+      for (const [code, rows] of await grouped(kind, [...unknown])) {
+        const [row, another] = named(rows);
         if (row !== undefined && another === undefined) keep(keyOf(kind, code), await made(row));
+      }
     },
     /** What is kept is asked for again. */
     forget: () => memory.clear(),
-    /** Those of these codes that name nothing, or more than one thing: {@link CODES_MAX} in one call. */
+    /** Those of these codes that nothing can be booked with: {@link CODES_MAX} in one call. */
     async faults(kind: Kind, desired: readonly string[]): Promise<ReadonlyMap<string, Fault>> {
       const faults = new Map<string, Fault>();
       for (const asked of inGroups(desired, CODES_MAX)) {
-        const named = await grouped(kind, asked);
+        const rows = await grouped(kind, asked);
         for (const code of asked) {
-          const count = named.get(code)?.length ?? 0;
-          if (count !== 1) faults.set(code, (count === 0 ? missing : twice)(books, kind, code));
+          const [row, another] = named(rows.get(code) ?? []);
+          if (another !== undefined) faults.set(code, twice(books, kind, code));
+          else if (row === undefined) faults.set(code, missing(books, kind, code));
+          else if (!isActive(row)) faults.set(code, inactive(books, kind, code));
         }
       }
       return faults;
@@ -106,6 +117,14 @@ const missing = (books: string, { what, called }: CodeKind, code: string): Fault
   code: `not-in-${books.toLowerCase()}`,
   message: `${books} has no ${what} ${code}`,
   next: `Create the ${what} in ${books} (${called} "${code}"), or correct the cross-reference or the setting that says ${code}; then retry.`,
+  field: what,
+});
+
+/** Of what may be read and not be booked any more. */
+export const inactive = (books: string, { what, called }: CodeKind, code: string): Fault => ({
+  code: "inactive",
+  message: `the ${what} ${code} is not active in ${books}`,
+  next: `Activate the ${what} in ${books} (${called} "${code}"), or name another one in the cross-reference; then retry.`,
   field: what,
 });
 
