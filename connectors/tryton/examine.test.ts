@@ -95,14 +95,12 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
     await tryton.close();
   }
 
-  async function idOf(copy: Copy, account: string): Promise<number> {
+  async function idOf(copy: Copy, code: string, model = "account.account"): Promise<number> {
     const tryton = openTryton(
       { ...copy, ...copy.admin },
       { note: () => {}, now: () => new Date() },
     );
-    const [id] = await tryton.call<[number]>("model.account.account.search", [
-      [["code", "=", account]],
-    ]);
+    const [id] = await tryton.call<[number]>(`model.${model}.search`, [[["code", "=", code]]]);
     await tryton.close();
     return id;
   }
@@ -232,6 +230,32 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
     expect(found.map(({ fault }) => fault?.message)).toEqual([
       "there is no period for 2028-01-01",
       "there is no period for 2028-02-01",
+    ]);
+  });
+
+  test("a period that is opened again is told as long as its journals are closed, which Tryton leaves so", async () => {
+    const copy = server.copy("reopened");
+    const opened = endpoint(copy);
+    await asAdmin(
+      copy,
+      [
+        "model.account.journal.period.create",
+        [{ journal: await idOf(copy, "REV", "account.journal"), period: 23 }],
+      ],
+      ["model.account.period.close", [23]],
+      ["model.account.period.reopen", [23]],
+    );
+    const days = [{ day: "2026-11-03", flow: "invoices-issued", count: 12 }];
+    const found = await faults(opened, { days });
+    const message = "period 2026-11 is closed for the journal REV";
+    const next = expect.stringContaining("Entries > Journals - Periods") as string;
+    expect(found.map(({ what, fault }) => [what, fault?.message, fault?.next])).toEqual([
+      ["open period for 2026-11-21", message, next],
+      [
+        "period 2026-11",
+        `${message}: 12 of invoices-issued, from 2026-11-03 on, cannot be booked`,
+        next,
+      ],
     ]);
   });
 

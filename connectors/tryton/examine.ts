@@ -53,18 +53,22 @@ const periodCheck = (books: Books, days: readonly DayToBook[]): Check => [
       "start_date <=": rpc.day(dates.at(-1) ?? ""),
     });
     const periods = await rpc.rowsOf(books, "account.period", domain, PERIOD);
+    const shut = await shutJournals(books);
     const on = (date: string) =>
       periods.find(({ start_date, end_date }) => start_date <= date && date <= end_date);
     const faultOn = (date: string): Fault | null => {
       const period = on(date);
-      if (period?.state === "open") return null;
-      const [message, next] = period
-        ? [`period ${period.name} is closed`, "An accountant opens the period in Tryton."]
-        : [
-            `there is no period for ${date}`,
-            "An accountant creates the fiscal year with its periods in Tryton.",
-          ];
-      return { code: "closed-period", message, next };
+      const journal = shut.find((one) => one.period === period?.id)?.journal;
+      if (period?.state === "open" && journal === undefined) return null;
+      const code = "closed-period";
+      if (period === undefined)
+        return {
+          code,
+          message: `there is no period for ${date}`,
+          next: "An accountant creates the fiscal year with its periods in Tryton.",
+        };
+      const isOf = period.state === "open" ? ` for the journal ${journal}` : "";
+      return { code, message: `period ${period.name} is closed${isOf}`, next: OPENED };
     };
     return [
       ...soon.map((date) => ({ what: `open period for ${date}`, fault: faultOn(date) })),
@@ -72,6 +76,24 @@ const periodCheck = (books: Books, days: readonly DayToBook[]): Check => [
     ];
   },
 ];
+
+const OPENED =
+  "An accountant opens the period in Tryton, and its journals (Entries > Journals - Periods).";
+
+/** Closing a period closes its journals too, and opening it again leaves them closed. */
+async function shutJournals(books: Books) {
+  const { journals, paymentMethod } = books.config;
+  const method = await rpc.rowsOf(
+    books,
+    "account.invoice.payment.method",
+    rpc.where({ "name =": paymentMethod, ...(await rpc.ofCompany(books)) }),
+    rpc.texts("journal.code"),
+  );
+  const codes = [journals.revenue, journals.expense, ...method.map(({ journal }) => journal)];
+  const domain = rpc.where({ "state !=": "open", "journal.code in": codes });
+  const fields = { ...rpc.ids("period"), ...rpc.texts("journal.code") };
+  return rpc.rowsOf(books, "account.journal.period", domain, fields);
+}
 
 /** One line for all that wait; or one for each period that cannot take its documents. */
 function waiting(

@@ -169,7 +169,7 @@ const errors = errorTable(
     "#refused@read data no-right": NO_RIGHT,
     "#refused~barred configuration:scope no-right": NO_RIGHT,
     "#refused~closed data closed-period":
-      "An accountant opens the period in Tryton, or books the document by hand: it is never booked on another date. Then retry.",
+      "An accountant opens the period in Tryton, and its journals (Entries > Journals - Periods), or books the document by hand: it is never booked on another date. Then retry.",
     "#refused~dateOrder data date-order":
       "Tryton numbers in the order of dates and a later one has its number: let the platform number (numbering: platform), or book this one by hand, then retry.",
     "#refused data refused-by-tryton":
