@@ -83,3 +83,30 @@ test("never a cent is gained or lost: what is booked adds up to the invoice's su
   expect(booked).toBeGreaterThan(20);
   expect(refused).toBeGreaterThan(10);
 });
+
+test("the sums of a platform that adds in doubles are taken for what they mean, to the cent", () => {
+  const cents = (least: number) =>
+    array(integer({ min: -50_000_000, max: 500_000_000 }), { minLength: least, maxLength: 50 });
+  const added = (parts: readonly number[]) => parts.reduce((sum, one) => sum + one / 100, 0);
+  const exactly = (parts: readonly number[]) =>
+    Decimal.sum(parts.map((one) => Decimal.of(`${one}e-2`))).plain();
+  const written = (value: number) => Decimal.of(String(value));
+  assert(
+    property(names, cents(1), cents(0), (name, lines, taxes) => {
+      const mapping = mappings.find((one) => one.name === name);
+      const [subtotal, tax] = [added(lines), added(taxes)];
+      const parts = (all: readonly number[]) => all.map((one) => written(one / 100));
+      const invoice = {
+        ...invoiceOf(parts(lines), parts(taxes), Decimal.zero),
+        subtotal: written(subtotal),
+        tax: written(tax),
+        total: written(subtotal + tax),
+      };
+      const { total } = mapping?.input.parse(invoice) as { total: Decimal };
+      const document = mapping?.map(mapping.input.parse(invoice), references) as Booked;
+      expect(Decimal.sum(document.lines.map(({ amount }) => amount)).plain()).toBe(exactly(lines));
+      expect(Decimal.sum(document.taxes.map(({ amount }) => amount)).plain()).toBe(exactly(taxes));
+      expect(total.plain()).toBe(exactly([...lines, ...taxes]));
+    }),
+  );
+});

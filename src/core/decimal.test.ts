@@ -72,3 +72,30 @@ test.each([
 ])("rounds halves away from zero where it is asked to: %s", (text, rounded) => {
   expect(Decimal.of(text).round(2, "away").fixed(2)).toBe(rounded);
 });
+
+test.each([
+  ["100.64999999999999", "100.65"],
+  ["356539.13000000006", "356539.13"],
+  ["-18956.579999999998", "-18956.58"],
+  ["418311.9399999985", "418311.94"],
+  ["28141.510000000002", "28141.51"],
+  ["5.551115123125783e-17", "0"],
+  ["7512.400000000001", "7512.4"],
+])("%s is what doubles make of %s", (text, meant) => {
+  expect(Decimal.of(text).withoutNoise().text).toBe(meant);
+});
+
+test.each([
+  "0.3333333333333333",
+  "2.503189333333333",
+  "100.650000000000000",
+  "20116.6800",
+  "1e2",
+  "1.0050001",
+  "12345678901.234567",
+  "1234567890.123450",
+  "123456789012345678",
+  "0.123456000000000000001",
+])("%s has the digits that were meant", (text) => {
+  expect(Decimal.of(text).withoutNoise().text).toBe(text);
+});

@@ -129,6 +129,18 @@ export class Decimal {
     return digits(units, scale);
   }
 
+  /**
+   * What a computer that adds in doubles meant: `100.64999999999999` is `100.65`, `5.551115123125783e-17` is `0`. Taken off is less
+   * than a ten-millionth, and only of what has as many digits as nothing but a double writes.
+   */
+  withoutNoise(): Decimal {
+    if (this.text.length <= DOUBLE_DIGITS.least) return this;
+    const { length } = String(this.units).replace(/^-|0+$/g, "");
+    if (length < DOUBLE_DIGITS.least || length > DOUBLE_DIGITS.most) return this;
+    const meant = this.round(6);
+    return meant.equals(this) || !meant.isWithin(NOISE, this) ? this : meant.shortest();
+  }
+
   toString(): string {
     return this.text;
   }
@@ -187,6 +199,9 @@ const POWERS = Array.from({ length: 64 }, (_, exponent) => 10n ** BigInt(exponen
 const powerOfTen = (exponent: number): bigint => POWERS[exponent] ?? 10n ** BigInt(exponent);
 /** Places of a quotient beyond those that are asked for. */
 const GUARD = 20;
+/** Of a double that is no short decimal number; people, and computers that add in cents, write fewer. */
+const DOUBLE_DIGITS = { least: 15, most: 17 };
+const NOISE = Decimal.of("1e-7");
 /** Present since Node 22; not yet in TypeScript's library. */
 const RAW_JSON = JSON as unknown as { rawJSON(text: string): unknown };
 

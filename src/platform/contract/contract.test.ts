@@ -267,6 +267,11 @@ describe("responses", () => {
     expect(passes(timestamp, "2026-07-01T00:00:00")).toBe(false);
   });
 
+  it("have the numbers that a platform meant which adds in doubles", () => {
+    expect(decimal.parse(Decimal.of("26480.719999999998"))).toEqual(Decimal.of("26480.72"));
+    expect(integer.parse(Decimal.of("8000.000000000001"))).toBe(8000);
+  });
+
   it("tell numbers from text, and counts from fractions", () => {
     expect(passes(decimal, "1")).toBe(false);
     expect(integer.parse(Decimal.of("8e3"))).toBe(8000);

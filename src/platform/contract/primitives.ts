@@ -8,10 +8,10 @@ import { Decimal } from "../../core/decimal.ts";
 import { defined } from "../../core/defined.ts";
 import { usualInstant } from "../../core/keys.ts";
 
-/** Money, prices and quantities of a response, with the digits the platform wrote. */
-export const decimal = z.custom<Decimal>((value) => value instanceof Decimal, {
-  error: "must be a number",
-});
+/** Money, prices and quantities of a response, with the digits the platform wrote: but for the noise of sums in doubles. */
+export const decimal = z
+  .custom<Decimal>((value) => value instanceof Decimal, { error: "must be a number" })
+  .overwrite((value) => (value instanceof Decimal ? value.withoutNoise() : value));
 
 /** A count of a response, as a JS number. Quantities are not counts: they enter exact sums and stay Decimals. */
 export const integer = decimal
