@@ -181,7 +181,10 @@ describe("where our id does not become the connection's erpId", () => {
     for (const firstSentAt of [null, await at()])
       expect(await find(party(), firstSentAt)).toMatchObject({
         found: "different",
-        fault: { code: "same-name", next: expect.stringContaining("--receiver-id") as string },
+        fault: {
+          code: "same-name",
+          next: expect.stringContaining("close this with its id there") as string,
+        },
         detail: expect.stringContaining(String(id)) as string,
       });
   });
