@@ -67,6 +67,23 @@ test("a walk that comes to a cursor again, has none or is empty ends with an err
   expect(await errorOf(drained(nothing))).toMatchObject({ kind: "unreadable" });
 });
 
+test("a walk leads on over pages that are empty, and ends with an error where only such come", async () => {
+  const pages = [
+    page({ nextCursor: "A" }),
+    page({ nextCursor: "B" }),
+    page({ hasMore: false }, [bare]),
+  ];
+  const client = await against(() => pages.shift() ?? page({}));
+  const since = { updatedSince: "2026-01-01T00:00:00Z" };
+  expect(await drained(client.walk("listDeliveryTickets", since))).toBe(3);
+  let at = 0;
+  const endless = await against(() => page({ nextCursor: `C${at++}` }));
+  expect(await errorOf(drained(endless.walk("listDeliveryTickets", since)))).toMatchObject({
+    kind: "unreadable",
+    message: expect.stringContaining("11 pages are empty") as string,
+  });
+});
+
 test("a cursor that is a whole number is followed; one whose digits would be lost is refused", async () => {
   const metas = ['"hasMore":true,"nextCursor":1764000000123', '"hasMore":false,"nextCursor":null'];
   const counts = '"total":2,"page":1,"pageSize":1,"totalPages":2';

@@ -20,6 +20,7 @@ import { listOf, type Meta, type Operation, successOf } from "./contract/operati
 import { type OperationId, operations } from "./contract/operations.ts";
 import { id as uuid } from "./contract/primitives.ts";
 import { errorOf, invalid, PlatformError, unreadable } from "./answers.ts";
+import { isIdle } from "./reading.ts";
 
 type Table = typeof operations;
 
@@ -225,14 +226,17 @@ function streamOf(id: OperationId, { status, body, leave }: Download): Readable 
 
 async function* walk(id: OperationId, call: Caller, query: Query): AsyncGenerator<Listed, void> {
   const seen = new Set<unknown>([query["cursor"]]);
+  let idle = 0;
   for (let { cursor } = query; ;) {
     const page = (await call({ query: { ...query, cursor } })) as Listed;
     yield page;
     const { hasMore, nextCursor } = page.meta;
     if (!hasMore) return;
+    // A page may have nothing, and lead on (part 4, P2).
+    idle = page.data.length === 0 ? idle + 1 : 0;
     if (nextCursor === null) throw unreadable(id, "there is more, but no cursor to it");
     if (seen.has(nextCursor)) throw unreadable(id, "the walk came to the same cursor twice");
-    if (page.data.length === 0) throw unreadable(id, "there is more, but the page is empty");
+    if (isIdle(page.meta, idle)) throw unreadable(id, `there is more, but ${idle} pages are empty`);
     seen.add(nextCursor);
     cursor = nextCursor;
   }
