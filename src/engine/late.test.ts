@@ -212,6 +212,22 @@ test("a backlog that goes out is told as such, and alarms nobody; one that does 
   });
 });
 
+test("a process that has just begun does not say that nothing went out for long", async () => {
+  const { bench } = site();
+  const { engine, clock, store } = bench;
+  store.transaction(() => {
+    store.intake.page(1, { changes: [bill("INV-1", "1")], position: 1 }, clock.now().wallMs);
+  });
+  clock.advance(30 * MINUTE);
+  const startedAt = new Date(clock.now().wallMs);
+  const daemon = new Daemon(engine, engine.flows);
+  const office = storeOffice({ engine, flows: engine.flows, version: "1", daemon, startedAt });
+  const late = async () => (await office.status()).flows[0]?.late;
+  expect(await late()).toMatchObject([{ code: "queue", count: 1, expected: true }]);
+  clock.advance(15 * MINUTE);
+  expect(await late()).toMatchObject([{ code: "turn", count: 1, expected: false }]);
+});
+
 test("what a person retried after days waits since then", async () => {
   const { bench, flow, told, once } = site();
   await once(bill("INV-1", "1", { product: "NONE" }));

@@ -224,15 +224,15 @@ export interface Asking {
   readonly stops: readonly OpenStop[];
   /** Endpoints that call us, are not here, and need not be: what waits for their next call is not late. */
   readonly away: ReadonlySet<string>;
-  /** Does a daemon work on the store? */
-  readonly works: boolean;
+  /** Since when a daemon works on the store, ms UTC; null: none does. */
+  readonly worksSinceMs: number | null;
 }
 
 /** Nothing is late sooner: a run takes its time. */
 const LEAST_MS = 5 * MINUTE;
 /** A receiver may put off what it is given for so long before that is told. */
 const PUT_OFF_MS = HOUR;
-/** A flow that sent something within this time goes on. */
+/** A flow that sent something within this time goes on, and so does a process that began within it. */
 const MOVES_MS = 15 * MINUTE;
 
 /** A calendar's next two times take long to find where they are rare: they are found once an hour. */
@@ -298,10 +298,16 @@ export function lateOf(engine: Engine, flow: Flow, asking: Asking): Late[] {
     ...(behind > 0 && last !== undefined ? [{ ...last, count: behind }] : []),
   ];
   if (why !== null && all.length > 0) return [summed(all.map((one) => ({ ...one, ...why })))];
-  const isMoving = now - (ended.get(store)?.get(flow.flow) ?? -Infinity) < MOVES_MS;
+  const { worksSinceMs } = asking;
+  // What a process before this one sent is not known here.
+  const sinceMs = Math.max(
+    ended.get(store)?.get(flow.flow) ?? -Infinity,
+    worksSinceMs ?? -Infinity,
+  );
+  const isMoving = now - sinceMs < MOVES_MS;
   return [...Map.groupBy(all, ({ code }) => code).values()].map((alike) => {
     const late = summed(alike);
-    return late.code === "turn" ? turnOf(late, isMoving, asking.works) : late;
+    return late.code === "turn" ? turnOf(late, isMoving, worksSinceMs !== null) : late;
   });
 }
 

@@ -94,7 +94,7 @@ export function status(parts: OfficeParts) {
   const late = lateIn(engine, quarantine, {
     stops,
     away: awaited(callers),
-    works: daemon !== null,
+    worksSinceMs: daemon === null ? null : startedAt.getTime(),
   });
   const states = flowsBeside(callers, all).map((flow) => ({ ...flow, late: late(flow.name) }));
   return {
