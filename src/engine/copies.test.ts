@@ -539,3 +539,20 @@ test("while the receiver cannot be asked nothing is sent, and it is told why", a
   expect(sink.sent).toEqual([]);
   expect(bench.store.journal.breakers()).toMatchObject([{ message: "no right to read invoices" }]);
 });
+
+test("a process that is ended while it asks the receiver sends nothing, and leaves no stop behind", async () => {
+  const bench = engineOn(tempFolder(), testClock(Date.parse("2026-11-18T18:00:00Z")));
+  const ending = new AbortController();
+  const holdings = {
+    ...showing([]).holdings,
+    // eslint-disable-next-line require-yield
+    async *list(): AsyncGenerator<never> {
+      ending.abort();
+      throw new SourceUnavailable("the reading was stopped", { next: "Look at the address." });
+    },
+  };
+  const { sink, flow } = flowOf(bench, [[own("7", "A-1", "5")]], { holdings });
+  await runFlow(bench.engine, flow, ending.signal);
+  expect(sink.sent).toEqual([]);
+  expect(bench.store.journal.breakers()).toEqual([]);
+});

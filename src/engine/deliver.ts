@@ -83,9 +83,14 @@ async function compareFirst(
   signal: AbortSignal,
 ): Promise<boolean> {
   let twins: Awaited<ReturnType<typeof twinsAtReceiver>> = new Map();
-  const isAsked = await ready(engine, flow, async () => {
-    twins = await twinsAtReceiver(engine, flow, firsts, signal);
-  });
+  const isAsked = await ready(
+    engine,
+    flow,
+    async () => {
+      twins = await twinsAtReceiver(engine, flow, firsts, signal);
+    },
+    signal,
+  );
   if (!isAsked || signal.aborted) return false;
   const { store, clock } = engine;
   for (const { request, carried } of firsts) {
@@ -210,12 +215,15 @@ async function ready(
   engine: Engine,
   flow: Flow,
   before: () => Promise<void> | undefined,
+  signal = never,
 ): Promise<boolean> {
   try {
     await before();
     return true;
   } catch (error) {
     if (!(error instanceof SourceUnavailable)) throw error;
+    // Who ends us says nothing about the receiver.
+    if (signal.aborted) return false;
     const { message, next, waitMs, stop } = error;
     const scope = endpointOf(flow.to);
     engine.store.transaction(() =>
