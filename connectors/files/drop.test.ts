@@ -1,4 +1,4 @@
-/** What every place of exchange promises, shown by each: a folder of this machine, OpenSSH, and a server that has no more than SFTP 3. */
+/** What every place of exchange promises, shown by each: a folder of this machine, OpenSSH, and servers that have no more than SFTP 3. */
 import {
   lstatSync,
   mkdirSync,
@@ -46,6 +46,18 @@ const PLACES: readonly Place[] = [
   },
   { name: "OpenSSH", isHere: isThere("sshd"), start: () => startSshd() },
   { name: "a server with SFTP 3 alone", isHere: true, start: () => startHostileServer() },
+  {
+    name: "a server that offers more than SFTP 3 and does not do it",
+    isHere: true,
+    start: () =>
+      startHostileServer(
+        "right-one",
+        {},
+        {
+          offers: ["posix-rename@openssh.com", "fsync@openssh.com"],
+        },
+      ),
+  },
 ];
 
 const signal = new AbortController().signal;

@@ -1,6 +1,6 @@
 /**
  * An SFTP server of the test's own that does what a plan says: it lies, dies, falls silent. Its files are real ones. It
- * offers no extension of SFTP 3: no posix-rename, no fsync.
+ * has no extension of SFTP 3: no posix-rename, no fsync. It may offer them all the same.
  */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -31,10 +31,10 @@ export type Verb =
 /**
  * `dies`: closes the connection instead. `dies-after`: does it and closes the connection without an answer. `hangs`:
  * neither does nor answers. `hangs-after`: does it and does not answer. `fails`: says so, as on a full disk. `denies`: says
- * that the user may not. `lies`: says that it did it.
+ * that the user may not. `lacks`: says that it has no such operation. `lies`: says that it did it.
  */
 export type Deed =
-  "does" | "dies" | "dies-after" | "hangs" | "hangs-after" | "fails" | "denies" | "lies";
+  "does" | "dies" | "dies-after" | "hangs" | "hangs-after" | "fails" | "denies" | "lacks" | "lies";
 
 export interface HostileServer {
   readonly sftp: {
@@ -57,10 +57,20 @@ export interface HostileServer {
   readonly end: () => Promise<void>;
 }
 
+interface Manners {
+  /** Extensions that it offers; asked for one, it says that it has none. */
+  readonly offers?: readonly string[];
+  /** How it takes the password. */
+  readonly takes?: "password" | "keyboard-interactive";
+  /** What it asks on a keyboard. */
+  readonly prompts?: readonly string[];
+}
+
 /** @param password that it accepts */
 export async function startHostileServer(
   password = "right-one",
   algorithms: ssh2.Algorithms = {},
+  { offers = [], takes = "password", prompts = ["Password: "] }: Manners = {},
 ): Promise<HostileServer> {
   const keys = utils.generateKeyPairSync("ecdsa", { bits: 256 });
   const publicKey = keys.public.split(" ")[1] ?? "";
@@ -95,12 +105,21 @@ export async function startHostileServer(
     const socket = [...sockets].find(({ remotePort }) => remotePort === port) as Socket;
     client.on("error", () => {});
     client.on("authentication", (context) => {
-      if (context.method === "password") server.logins++;
-      if (context.method === "password" && context.password === password) context.accept();
-      else context.reject(["password"]);
+      const { method } = context;
+      if (method !== takes) return context.reject([takes]);
+      server.logins++;
+      const judge = (shown: string | undefined): void =>
+        shown === password ? context.accept() : context.reject([takes]);
+      if (method === "password") return judge(context.password);
+      const asked = prompts.map((prompt) => ({ prompt, echo: false }));
+      if (method === "keyboard-interactive") context.prompt(asked, ([first]) => judge(first));
     });
     client.on("session", (accept) => {
-      accept().on("sftp", (acceptSftp) => serve(acceptSftp(), server, socket));
+      accept().on("sftp", (acceptSftp) => {
+        const sftp = acceptSftp();
+        if (offers.length > 0) offer(sftp, offers);
+        serve(sftp, server, socket);
+      });
     });
   });
   listener.listen(0, "127.0.0.1");
@@ -111,6 +130,21 @@ export async function startHostileServer(
 
 const fingerprint = (publicKey: string): string =>
   `SHA256:${createHash("sha256").update(Buffer.from(publicKey, "base64")).digest("base64").replace(/=+$/, "")}`;
+
+/** ssh2 offers no extension: the first packet that it sends, its version, becomes one that does. */
+function offer(sftp: SFTPWrapper, offers: readonly string[]): void {
+  type Protocol = { channelData: (channel: number, data: Buffer) => void };
+  const protocol = (sftp as unknown as Record<"_protocol", Protocol>)["_protocol"];
+  const send = protocol.channelData;
+  const number = (value: number): Buffer => Buffer.from(new Uint32Array([value]).buffer).swap32();
+  const text = (value: string): Buffer[] => [number(value.length), Buffer.from(value)];
+  const told = offers.flatMap((name) => [...text(name), ...text("1")]);
+  const version = Buffer.concat([Buffer.of(2), number(3), ...told]);
+  protocol.channelData = (channel) => {
+    protocol.channelData = send;
+    send.call(protocol, channel, Buffer.concat([number(version.length), version]));
+  };
+}
 
 type Reply = (sftp: SFTPWrapper, id: number) => void;
 
@@ -125,6 +159,7 @@ function serve(sftp: SFTPWrapper, server: HostileServer, socket: Socket): void {
     if (deed === "hangs") return;
     if (deed === "fails") return sftp.status(id, STATUS_CODE.FAILURE);
     if (deed === "denies") return sftp.status(id, STATUS_CODE.PERMISSION_DENIED);
+    if (deed === "lacks") return sftp.status(id, STATUS_CODE.OP_UNSUPPORTED);
     if (deed === "lies") return sftp.status(id, STATUS_CODE.OK);
     let reply: Reply;
     try {

@@ -294,6 +294,7 @@ const NEXT: Readonly<Record<string, string>> = {
   EFBIG: SPACE,
   ENOENT: "Create the folder, or mount the share it is on, and restart.",
   ENOTDIR: "A file is in the way of a folder: move it aside.",
+  ENOTSUP: "The file server cannot do that: have it set up so that it can, or use another one.",
   EFAILED:
     "The server gives no reason: look at its log, at its free space and quota, and whether the name is taken.",
   ETIMEDOUT: "Look at the server and the network; raise sftp.timeoutMs if the server is that slow.",
@@ -316,7 +317,13 @@ export function troubleOf(error: unknown): Trouble {
 
 /** What is wrong with a folder or its disk: whatever is moved there next meets it as well. */
 const OF_THE_FOLDER: ReadonlySet<string> = new Set(
-  ["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT"].concat(["ENOENT", "ENOTDIR", "EXDEV", LINKED]),
+  ["EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT"].concat([
+    "ENOENT",
+    "ENOTDIR",
+    "ENOTSUP",
+    "EXDEV",
+    LINKED,
+  ]),
 );
 
 /**

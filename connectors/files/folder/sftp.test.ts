@@ -1,4 +1,5 @@
 /** A server that is not the one it was, refuses, lies, dies or falls silent. */
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -109,6 +110,7 @@ describe("who is at the other end", () => {
   test("a wrong password, or a key that is none, stops for the credentials, and is not tried at once again", async () => {
     const wrong = { stop: "credentials", waitMs: 300_000 };
     await expect(open({ password: "wrong-one" }).check(signal)).rejects.toMatchObject(wrong);
+    expect(server.logins).toBe(1);
     const noKey = { password: undefined, key: "no private key at all" };
     await expect(open(noKey).check(signal)).rejects.toMatchObject(wrong);
   });
@@ -130,7 +132,45 @@ describe("who is at the other end", () => {
     await expect(open(old.sftp).check(signal)).rejects.toMatchObject({
       name: "SourceUnavailable",
       message: expect.stringContaining("cipher"),
+      next: expect.stringContaining("has to allow newer ones"),
     });
+  });
+
+  test("a password goes to a server that asks for it on a keyboard, and is shown once", async () => {
+    const asking = await startHostileServer("right-one", {}, { takes: "keyboard-interactive" });
+    onTestFinished(() => asking.end());
+    const wrong = open({ ...asking.sftp, password: "wrong-one" });
+    await expect(wrong.check(signal)).rejects.toMatchObject({ stop: "credentials" });
+    expect(asking.logins).toBe(1);
+    const drop = opened(asking.sftp);
+    await drop.visit(drop.at(), () => {});
+    expect(asking.logins).toBe(2);
+  });
+
+  test("a server that asks for more than a password gets none", async () => {
+    const asking = await startHostileServer(
+      "right-one",
+      {},
+      { takes: "keyboard-interactive", prompts: ["Password: ", "Code: "] },
+    );
+    onTestFinished(() => asking.end());
+    await expect(open(asking.sftp).check(signal)).rejects.toMatchObject({
+      stop: "credentials",
+      message: expect.stringContaining("keyboard-interactive"),
+    });
+  });
+
+  test("credentials that a server does not take: it is told which ones it takes", async () => {
+    const { privateKey: key } = generateKeyPairSync("rsa", {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: "pkcs1", format: "pem" },
+      privateKeyEncoding: { type: "pkcs1", format: "pem" },
+    });
+    await expect(open({ password: undefined, key }).check(signal)).rejects.toMatchObject({
+      stop: "credentials",
+      message: expect.stringContaining("it takes password"),
+    });
+    expect(server.logins).toBe(0);
   });
 });
 
@@ -205,6 +245,17 @@ describe("a server that does not do what it is asked", () => {
       next: `Give the user ${server.sftp.user} of the SFTP server the right to do it.`,
     });
     expect(delivered()).toEqual([]);
+    expect(await sink.send(sent, signal)).toMatchObject({ outcome: "done" });
+  });
+
+  test("a server that cannot rename stops the endpoint: no document is charged with it", async () => {
+    const { sink, sent } = await staged();
+    fault("RENAME", "lacks");
+    expect(await sink.send(sent, signal)).toMatchObject({
+      outcome: "nothing",
+      stop: "receiver",
+      next: expect.stringContaining("cannot do that"),
+    });
     expect(await sink.send(sent, signal)).toMatchObject({ outcome: "done" });
   });
 

@@ -2,7 +2,14 @@
 import { createHash } from "node:crypto";
 import { connect as connectTcp, type Socket } from "node:net";
 import { posix } from "node:path";
-import type { Algorithms, Attributes, FileEntry, SFTPWrapper } from "ssh2";
+import type {
+  Algorithms,
+  AnyAuthMethod,
+  Attributes,
+  AuthHandlerMiddleware,
+  FileEntry,
+  SFTPWrapper,
+} from "ssh2";
 import { z } from "zod";
 import { againAfterCut, allOf, CUT, type Drop, type Entry, failure, isCut } from "./port.ts";
 import { defined } from "../../../src/core/defined.ts";
@@ -95,6 +102,8 @@ const ALGORITHMS = {
 const IDLE_MS = 20_000;
 /** So long wrong credentials are not tried again: servers lock accounts. */
 const REFUSED_MS = 300_000;
+/** Whoever comes so soon after them gets the same answer: one look at an endpoint asks for many things. */
+const SHOWN_MS = 10_000;
 
 /**
  * Pieces of work under way at once, each an operation or some of one file; the others wait. A server reads no more than it can
@@ -154,7 +163,10 @@ export class Connection {
         return session;
       },
       (error: unknown) => {
-        this.#opening = null;
+        const again = (): void => void (this.#opening = null);
+        if (error instanceof SourceUnavailable && error.stop === "credentials")
+          setTimeout(again, SHOWN_MS).unref();
+        else again();
         throw error;
       },
     ));
@@ -239,7 +251,7 @@ const open = (config: SftpConfig): Promise<Session> =>
 
 /** @throws SourceUnavailable */
 async function connect(config: SftpConfig): Promise<Session> {
-  const { host, port, user, password, key, passphrase, timeoutMs } = config;
+  const { host, port, user, key, passphrase, timeoutMs } = config;
   const pinned = [config.hostKey ?? []].flat();
   let shown: string | null = null;
   let refusal: (Error & { level?: string }) | null = null;
@@ -252,6 +264,7 @@ async function connect(config: SftpConfig): Promise<Session> {
     timeoutMs,
   );
   const client = new Client("fuelbridge", { error: quiet, end: quiet, close: quiet });
+  let takes: readonly string[] = [];
   client.on("error", (error: Error) => (refusal ??= error));
   socket.on("error", (error) => (refusal ??= error));
   try {
@@ -265,7 +278,8 @@ async function connect(config: SftpConfig): Promise<Session> {
     const connecting = client.connect({
       sock: socket,
       username: user,
-      ...defined({ password, privateKey: key, passphrase }),
+      ...defined({ privateKey: key, passphrase }),
+      authHandler: presenting(config, (methods) => void (takes = methods)),
       algorithms: ALGORITHMS,
       hostVerifier: (offered: Buffer) => {
         shown = fingerprintOf(offered);
@@ -279,7 +293,7 @@ async function connect(config: SftpConfig): Promise<Session> {
     return { sftp, socket, hostKey: shown ?? "", asked: new Set() };
   } catch (error) {
     socket.destroy();
-    throw whyNot(config, shown, pinned, refusal ?? (error as Error));
+    throw whyNot(config, { shown, pinned, takes }, refusal ?? (error as Error));
   } finally {
     clearTimeout(late);
   }
@@ -288,10 +302,49 @@ async function connect(config: SftpConfig): Promise<Session> {
 const fingerprintOf = (key: Buffer): string =>
   `SHA256:${createHash("sha256").update(key).digest("base64").replace(/=+$/, "")}`;
 
+/**
+ * The credentials once, in a way that the server takes: it may lock an account that shows wrong ones again and again. A password
+ * also goes to a server that asks for it as if a person sat there (RFC 4256), and for nothing beside it.
+ */
+function presenting(
+  { user: username, password }: SftpConfig,
+  told: (methods: readonly string[]) => void,
+): AuthHandlerMiddleware {
+  let isShown = false;
+  const shownAs = (methods: readonly string[]): AnyAuthMethod | "publickey" | null => {
+    if (password === undefined) return methods.includes("publickey") ? "publickey" : null;
+    if (methods.includes("password")) return { type: "password", username, password };
+    if (!methods.includes("keyboard-interactive")) return null;
+    return {
+      type: "keyboard-interactive",
+      username,
+      prompt: (_name, _instructions, _language, prompts, finish) =>
+        finish(prompts.length === 1 && prompts[0]?.echo === false ? [password] : []),
+    };
+  };
+  return (methods: readonly string[] | null, _isPartly, next) => {
+    // Asked so, a server says what it takes.
+    if (methods === null) return next("none");
+    told(methods);
+    const shown = isShown ? null : shownAs(methods);
+    isShown = true;
+    // `false` ends it; its type lacks that.
+    next(shown ?? (false as never));
+  };
+}
+
+/** What came of the first words with a server. */
+interface Greeting {
+  /** The fingerprint of its key; null: it came to none. */
+  readonly shown: string | null;
+  readonly pinned: readonly string[];
+  /** How it takes credentials; none: it did not say. */
+  readonly takes: readonly string[];
+}
+
 function whyNot(
   config: SftpConfig,
-  shown: string | null,
-  pinned: readonly string[],
+  { shown, pinned, takes }: Greeting,
   cause: Error & { level?: string },
 ): SourceUnavailable {
   const where = whereOf(config);
@@ -314,10 +367,18 @@ function whyNot(
       },
     );
   if (cause.level === "client-authentication" || /privateKey/.test(cause.message))
-    return new SourceUnavailable(`${where} was refused for its credentials: ${cause.message}.`, {
-      next: "Look at sftp.user and at sftp.key or sftp.password; with a key, its public half must be among the authorized keys on the server.",
-      stop: "credentials",
-      waitMs: REFUSED_MS,
+    return new SourceUnavailable(
+      `${where} was refused for its credentials: ${cause.message}${takes.length > 0 ? `; it takes ${takes.join(", ")}` : ""}.`,
+      {
+        next: "Look at sftp.user and at sftp.key or sftp.password; with a key, its public half must be among the authorized keys on the server.",
+        stop: "credentials",
+        waitMs: REFUSED_MS,
+        cause,
+      },
+    );
+  if (/no matching/.test(cause.message))
+    return new SourceUnavailable(`${where} cannot be reached: ${cause.message}.`, {
+      next: "The server offers nothing but algorithms that are too weak (SHA-1, CBC): its administrator has to allow newer ones, such as OpenSSH 9 has by default.",
       cause,
     });
   return new SourceUnavailable(`${where} cannot be reached: ${cause.message}.`, {
@@ -354,6 +415,7 @@ function statusError({ user }: SftpConfig, what: string, cause: Error & { code?:
 /** Every server takes so many bytes in one request (draft-ietf-secsh-filexfer-02, 3: packets of 34,000), and ssh2 puts them into one. */
 const PIECE_BYTES = 31_744;
 const END_OF_FILE = 1;
+const UNSUPPORTED = 8;
 /** Parts of a listing that are asked for at once: some hundred names each. */
 const LISTED_AT_ONCE = 16;
 
@@ -511,7 +573,7 @@ export function sftpDrop(config: SftpConfig, folder: string): Drop {
         }
         asked.push(
           file.run(`sync ${path}`, (sftp, handle, done) =>
-            orWithout(done, () => sftp.ext_openssh_fsync(handle, done)),
+            orWithout(done, done, (answered) => sftp.ext_openssh_fsync(handle, answered)),
           ),
           // A server that keeps what it was given until now may say only here that it could not.
           file.close(),
@@ -526,13 +588,13 @@ export function sftpDrop(config: SftpConfig, folder: string): Drop {
     move: (from, to) =>
       connection.turn(async () => {
         const what = `rename ${from} to ${to}`;
-        const isDone = await run<boolean>(what, (sftp, done) =>
+        await run<void>(what, (sftp, done) =>
           orWithout(
-            () => done(null, false),
-            () => sftp.ext_openssh_rename(from, to, (error) => done(error, true)),
+            done,
+            () => sftp.rename(from, to, done),
+            (answered) => sftp.ext_openssh_rename(from, to, answered),
           ),
         );
-        if (!isDone) await run<void>(what, (sftp, done) => sftp.rename(from, to, done));
       }),
 
     remove: (path) =>
@@ -596,8 +658,12 @@ const withoutEnd = (path: string): string => path.replace(/(?<=.)\/+$/, "");
 const WRITE = 0x02;
 const TRUNCATE = 0x10;
 
-const isEnd = (error: unknown): boolean =>
-  (error as { code?: unknown } | null)?.code === END_OF_FILE;
+const says =
+  (status: number) =>
+  (error: unknown): boolean =>
+    (error as { code?: unknown } | null | undefined)?.code === status;
+const isEnd = says(END_OF_FILE);
+const isUnsupported = says(UNSUPPORTED);
 
 /** Null when the server says that there is none. */
 async function orNull<Value>(work: Promise<Value>): Promise<Value | null> {
@@ -609,14 +675,16 @@ async function orNull<Value>(work: Promise<Value>): Promise<Value | null> {
   }
 }
 
-/** ssh2 throws at once where the server did not offer an extension. */
-function orWithout(without: () => void, work: () => void): void {
+/** Asks for an extension, else goes on without: ssh2 throws where the server does not offer it, and some offer what they lack. */
+function orWithout(done: Callback<void>, without: () => void, work: Ask): void {
   try {
-    work();
+    work((error) => (isUnsupported(error) ? without() : done(error)));
   } catch {
     without();
   }
 }
+
+type Ask = (answered: (error?: Error | null) => void) => void;
 
 /** By SFTP 3 a server may leave each of them out. */
 type Told = Partial<Pick<Attributes, "mode" | "size" | "mtime">>;
