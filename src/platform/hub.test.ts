@@ -59,7 +59,7 @@ async function hubOn(folder: string, { whole = false, laterMs = 0 } = {}) {
     source: {
       ...(whole ? { whole } : {}),
       async *read() {
-        if (pages === null) throw new SourceUnavailable("the platform is away", { next: "Wait." });
+        if (pages === null) throw new SourceUnavailable("the platform is away.", { next: "Wait." });
         yield* pages;
       },
     },
@@ -210,7 +210,7 @@ test("nothing is told to be without news that the hub does not know of", async (
   ]);
   await hub.tell(told("1", "N-1"));
   await hub.fail();
-  await expect(readAt(hub.url, "north")).rejects.toThrow("the platform is away");
+  await expect(readAt(hub.url, "north")).rejects.toThrow(/answered 503: the platform is away\.$/);
   await expect(readAt(hub.url, "north", null, { feed: "orders" })).rejects.toThrow(
     "no flow that reads platform.orders",
   );

@@ -124,10 +124,11 @@ const away = (message: string, status = 0): SourceUnavailable =>
     waitMs: AGAIN_MS,
   });
 
-/** Of a refusal. */
+/** Of a refusal, without the stop at its end. */
 function told(text: string): string {
   try {
-    return (JSON.parse(text) as { error: { message: string } }).error.message;
+    const { error } = JSON.parse(text) as { error: { message: string } };
+    return error.message.replace(/\.$/, "");
   } catch {
     return "it is no hub";
   }
