@@ -2,7 +2,7 @@
  * Records per second from the sandbox into the store, with their deliveries, against a bare loop that fetches, parses
  * and inserts the same pages and does nothing else. Each side in a fresh process, in turns; compared pair by pair.
  */
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { table } from "../src/views/text.ts";
 import {
@@ -97,6 +97,7 @@ export function fuelbridge(
 ): Promise<Side> {
   return inFolder((folder) => {
     const file = join(folder, "config.yaml");
+    mkdirSync(join(folder, "erp"));
     writeFileSync(file, `${CONFIG}crossReferences: ${join(root, "config", "crossref")}\n`);
     return inChild<Side>("pull-fuelbridge.ts", {
       FUELBRIDGE_PLATFORM_URL: url,
