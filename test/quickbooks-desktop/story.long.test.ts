@@ -76,6 +76,31 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
     await expectNoWrites(await inStep(), SAID_IN_STEP, 2);
   });
 
+  test("what is void or deleted in QuickBooks after the platform was told of it is for an accountant, once", async () => {
+    const site = await inStep();
+    const { books: file } = site;
+    const [voided, deleted, paid] = made as [Made, Made, Made];
+    const row = file.rows("Invoice").find(({ id }) => id === voided.txn) as Row;
+    row.isVoid = true;
+    file.edit("Invoice", row.id, { Memo: "VOID:" });
+    file.remove("Invoice", deleted.txn);
+    const payments = file.rows("ReceivePayment");
+    const payment = payments.find(({ applied }) => applied.some(({ to }) => to === paid.txn));
+    file.remove("ReceivePayment", payment?.id ?? "");
+    for (let run = 0; run < 2; run++) {
+      await site.here("once");
+      expect(await site.causes()).toEqual([
+        expect.stringMatching(/^cancelled-after-delivery: /),
+        expect.stringMatching(/^unpaid-after-delivery: the invoice is "posted" in the ERP/),
+      ]);
+      const { groups } = await site.ask<{ groups: { code: string; count: number }[] }>(
+        "quarantine",
+        "list",
+      );
+      expect(groups.find(({ code }) => code === "cancelled-after-delivery")?.count).toBe(2);
+    }
+  });
+
   test("orders and tickets are in QuickBooks once, with the gallons of the platform", async () => {
     const { books: file, ...site } = await inStep();
     const wanted = await confirmedOrders(site);
@@ -96,6 +121,20 @@ describe("the platform and QuickBooks Desktop", { timeout: SLOW }, () => {
     expect(gallonsIn(file.rows("ItemReceipt"))).toBe(
       Decimal.sum(net.map(({ net_gallons }) => number(net_gallons))).plain(),
     );
+  });
+
+  test("each payment of the platform is in the books as itself, with its reference", async () => {
+    const site = await inStep();
+    const succeeded = (await site.records("payments")).filter(
+      ({ status }) => status === "SUCCEEDED",
+    );
+    const rows = [...site.books.rows("ReceivePayment"), ...site.books.rows("BillPaymentCheck")];
+    for (const { id, reference } of succeeded)
+      expect(
+        rows.map(({ fields }) => fields["Memo"] ?? "").filter((memo) => memo.includes(text(id))),
+      ).toEqual([expect.stringContaining(reference === null ? "" : text(reference))]);
+    // One more: what somebody paid at the counter.
+    expect(rows).toHaveLength(succeeded.length + 1);
   });
 
   test("changes on both sides: all of them arrive, posted money is never changed, and a further run writes nothing", async () => {

@@ -57,6 +57,20 @@ describe("the platform and QuickBooks Online", { timeout: SLOW }, () => {
     await expectEqualBooks(site, made);
   });
 
+  test("each payment of the platform is in the books as itself, with its reference", async () => {
+    const site = await inStep();
+    const records = await site.records("payments");
+    const rows = [...site.books.rows("Payment"), ...site.books.rows("BillPayment")];
+    const notes = rows.map(({ PrivateNote }) => String(PrivateNote));
+    const succeeded = records.filter(({ status }) => status === "SUCCEEDED");
+    for (const { id, reference } of succeeded)
+      expect(notes.filter((note) => note.startsWith(`payment:${text(id)} `))).toEqual([
+        expect.stringContaining(reference === null ? "" : text(reference)),
+      ]);
+    // One more: what somebody paid at the counter.
+    expect(rows).toHaveLength(succeeded.length + 1);
+  });
+
   test("what was made in QuickBooks is on the platform once, at its total, and paid where it was settled", async () => {
     const site = await inStep();
     const payer = (await site.records("connections")).find(({ erpId }) =>
