@@ -130,15 +130,17 @@ export class Decimal {
   }
 
   /**
-   * What a computer that adds in doubles meant: `100.64999999999999` is `100.65`, `5.551115123125783e-17` is `0`. Taken off is less
-   * than a ten-millionth, and only of what has as many digits as nothing but a double writes.
+   * What a computer that adds in doubles meant: `100.64999999999999` is `100.65`, `5.551115123125783e-17` is `0`. Taken off is what
+   * doubles lose (the larger a sum, the more), at most a ten-millionth, and only of what has as many digits as nothing but a double writes.
    */
   withoutNoise(): Decimal {
     if (this.text.length <= DOUBLE_DIGITS.least) return this;
     const { length } = String(this.units).replace(/^-|0+$/g, "");
     if (length < DOUBLE_DIGITS.least || length > DOUBLE_DIGITS.most) return this;
     const meant = this.round(6);
-    return meant.equals(this) || !meant.isWithin(NOISE, this) ? this : meant.shortest();
+    const lost = this.abs().times(NOISE.share).plus(NOISE.least);
+    const noise = lost.compare(NOISE.most) < 0 ? lost : NOISE.most;
+    return meant.equals(this) || !meant.isWithin(noise, this) ? this : meant.shortest();
   }
 
   toString(): string {
@@ -201,7 +203,12 @@ const powerOfTen = (exponent: number): bigint => POWERS[exponent] ?? 10n ** BigI
 const GUARD = 20;
 /** Of a double that is no short decimal number; people, and computers that add in cents, write fewer. */
 const DOUBLE_DIGITS = { least: 15, most: 17 };
-const NOISE = Decimal.of("1e-7");
+/** A hundred sums lose so much of a number; where they came back to little, what they lost on the way stays. */
+const NOISE = {
+  share: Decimal.of("1e-13"),
+  least: Decimal.of("1e-9"),
+  most: Decimal.of("1e-7"),
+};
 /** Present since Node 22; not yet in TypeScript's library. */
 const RAW_JSON = JSON as unknown as { rawJSON(text: string): unknown };
 
