@@ -162,28 +162,40 @@ export async function simulate({ seed, weather, deeds }: Plan): Promise<Verdict>
       if (isGone()) await restart();
     }
   };
-  try {
-    for (const deed of deeds) world.after(deed.at, () => people.do(deed));
-    world.after(BUSY_MS, () => {});
-    await liveUntil(() => world.time >= BUSY_MS);
-    world.weather = {};
-    let isResting = false;
-    let goesOnFrom = BUSY_MS;
+  /** Whether everything came to rest, in fine weather. */
+  const rested = async (): Promise<boolean> => {
+    let goesOnFrom = world.time;
     let next = world.time;
-    while (!isResting && world.time < LONGEST_MS) {
+    while (world.time < LONGEST_MS) {
       next += 5 * MINUTE;
       world.after(next - world.time, () => {});
       await liveUntil(() => world.time >= next);
       // Where a breaker was open, nothing was read: what waits on the other side comes with the next looks.
       if (running.store.journal.breakers().length > 0) goesOnFrom = world.time;
       release(running, world);
-      isResting = world.time > goesOnFrom + 15 * MINUTE && isQuiet(running);
+      if (world.time > goesOnFrom + 15 * MINUTE && isQuiet(running)) return true;
+    }
+    return false;
+  };
+  try {
+    for (const deed of deeds) world.after(deed.at, () => people.do(deed));
+    world.after(BUSY_MS, () => {});
+    await liveUntil(() => world.time >= BUSY_MS);
+    world.weather = {};
+    let isResting = await rested();
+    while (true) {
+      running.stop.abort();
+      let ended = false;
+      void running.ended.then(() => (ended = true));
+      await world.run(() => ended);
+      // What fell due while it was ending goes on in the next process.
+      if (!isResting || isQuiet(running)) break;
+      notes.push(...running.notes, `${world.iso()} ended in the middle of work`);
+      running.store.close();
+      running = start(sides, folder);
+      isResting = await rested();
     }
     const open = isResting ? [] : [`stuck: ${JSON.stringify(openIn(running))}`];
-    running.stop.abort();
-    let ended = false;
-    void running.ended.then(() => (ended = true));
-    await world.run(() => ended);
     notes.push(...running.notes);
     running.store.close();
     return { ...judged(sides, folder, weather, open), hits: world.hits, notes };
