@@ -47,6 +47,20 @@ describe.skipIf(!trytonIsThere)("sessions", () => {
     expect(JSON.stringify([fault, fault.message, fault.stack])).not.toContain("not-the-one-71");
   });
 
+  test("a login that is refused is not tried again by each flow: too many would keep the user out", async () => {
+    const copy = server.copy("refused");
+    const file = fileOf(copy);
+    const attempts = () => file.prepare("SELECT id FROM res_user_login_attempt").all().length;
+    let nowMs = Date.now();
+    const tryton = open({ ...copy, password: "not-the-one-72" }, () => new Date(nowMs));
+    for (let flow = 0; flow < 6; flow++)
+      expect((await faultOf(parties(tryton))).kind).toBe("unauthorised");
+    expect(attempts()).toBe(1);
+    nowMs += 31_000;
+    expect((await faultOf(parties(tryton))).kind).toBe("unauthorised");
+    expect(attempts()).toBe(2);
+  });
+
   test("too many failed logins: no login is tried before the window is over", async () => {
     const copy = server.copy("throttled");
     const file = fileOf(copy);

@@ -198,6 +198,12 @@ export const TRYTON = { name: "Tryton", errors } as const;
 /** A throttled login counts as another failed one: trying within Tryton's own window (300 s) would keep it closed. */
 const THROTTLED_MS = 330_000;
 
+/**
+ * Each flow asks for a session; one answer is enough for all that ask together. Five logins that fail within Tryton's window
+ * keep the user out, then with the right password too.
+ */
+const REFUSED_MS = 30_000;
+
 const STATUSES: Readonly<Record<number, string>> = {
   401: "unauthorised",
   403: "forbidden",
@@ -282,22 +288,26 @@ export function openTryton(
 ): Tryton {
   const { askAt, close: hangUp } = openExchange(options);
   let session: Promise<Session> | null = null;
-  /** The last login, where it says how long none should be tried after it. */
-  let last = { message: "", waitMs: 0, sinceMs: 0 };
+  /** The last login that failed, and how long none should be tried after it. */
+  let last = { code: "", message: "", waitMs: 0, sinceMs: 0 };
   let closed: Promise<void> | null = null;
 
   /** Whoever comes while a login is under way waits for that one. */
   function current(): Promise<Session> {
     const nowMs = surroundings.now().getTime();
     if (isWithin(last.sinceMs, last.waitMs, nowMs)) {
-      const waitMs = last.sinceMs + last.waitMs - nowMs;
-      return Promise.reject(failed("throttled", last.message, waitMs));
+      const { code, message, waitMs, sinceMs } = last;
+      const restMs = code === "throttled" ? sinceMs + waitMs - nowMs : undefined;
+      return Promise.reject(failed(code, message, restMs));
     }
     session ??= logIn(askAt, options).catch((error: unknown) => {
       session = null;
       const { message, waitMs } = error as LedgerError;
+      const sinceMs = surroundings.now().getTime();
       if (isOf(error, "throttled"))
-        last = { message, waitMs: waitMs ?? 0, sinceMs: surroundings.now().getTime() };
+        last = { code: "throttled", message, waitMs: waitMs ?? 0, sinceMs };
+      if (isOf(error, "unauthorised"))
+        last = { code: "unauthorised", message, waitMs: REFUSED_MS, sinceMs };
       throw error;
     });
     return session;
