@@ -16,7 +16,7 @@ import type { Store } from "../store/store.ts";
 import type { MonthReport } from "./month.ts";
 import { type Group, groupsOf, partyOf } from "./quarantine.ts";
 import { holdingKindOf } from "../core/kinds.ts";
-import type { Bucket } from "../reconcile/case.ts";
+import { type Bucket, isPaidInPart } from "../reconcile/case.ts";
 import type { CaseRow, Unasked } from "../reconcile/report.ts";
 import { type DifferenceRow, ENDED, type Found, type SweepRow } from "../store/reconciliation.ts";
 import type { Person } from "./asked.ts";
@@ -435,7 +435,7 @@ export function reconciliationStatus(
 ) {
   const { sweeps } = engine.store;
   const { differences: all, accepted } = knownDifferences(engine);
-  const known = all.filter((one) => !clears(one));
+  const known = all.filter((one) => !isPaidInPart(one.row));
   const last = sweeps.lastEnded();
   const done = sweeps.lastDone();
   const pace = nightly?.pace();
@@ -523,9 +523,6 @@ const TRIED_AGAIN = "It is tried again every hour; see what its message says.";
 
 const FIRST_MAX = 5;
 
-/** A part that the books have received: it is told once all is paid (reconcile/judge.ts). */
-const clears = ({ row }: { readonly row: CaseRow }): boolean => row.cause?.code === "partly-paid";
-
 /** What is not settled, from the store. */
 export function knownDifferences(engine: Engine) {
   const { sweeps } = engine.store;
@@ -559,7 +556,7 @@ function knownIn(
     /** A second run, the settling time later, found it just so. */
     confirmed: state === "open",
     /** It is settled by itself: nothing is to be done. */
-    clears: clears({ row }),
+    clears: isPaidInPart(row),
     since: new Date(firstMs).toISOString(),
     last: new Date(lastMs).toISOString(),
     /** With both values of every field. */

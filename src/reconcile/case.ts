@@ -124,6 +124,11 @@ export const agreeing: ReadonlySet<Bucket> = new Set(["equal", "void on both", "
 export const isOpen = ({ bucket }: { readonly bucket: Bucket }): boolean =>
   bucket !== "accepted" && !agreeing.has(bucket);
 
+/** A part that the books have received. It differs until all is paid, and nobody can do anything: the platform takes no parts. */
+export const isPaidInPart = ({ cause }: { readonly cause: Fault<string> | null }): boolean =>
+  cause?.code === PARTLY_PAID;
+export const PARTLY_PAID = "partly-paid";
+
 /** One field of which the sides say different things. */
 export interface FieldDifference {
   readonly field: string;

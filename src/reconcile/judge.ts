@@ -30,11 +30,13 @@ import {
   isLive,
   isOnBoth,
   isOpen,
+  isPaidInPart,
   type Judged,
   leading,
   liveOf,
   moneyKinds,
   numberOf,
+  PARTLY_PAID,
   type Side,
   type StoredState,
   type Told,
@@ -73,7 +75,7 @@ function withDoubtful(judged: readonly Judged[]): Judged[] {
     if (platform.length > 0 || lost !== null) doubtful.set(pays, payment);
   }
   return judged.map((one) => {
-    const payment = one.cause?.code === "partly-paid" && doubtful.get(one.key);
+    const payment = isPaidInPart(one) && doubtful.get(one.key);
     return payment ? { ...one, cause: doubtfulPart(numberOf(payment)) } : one;
   });
 }
@@ -355,7 +357,7 @@ function differing({ one, differences, told }: Facing): Fault<string> {
   const part = partPaid(one, differences);
   if (part !== null)
     return fault(
-      "partly-paid",
+      PARTLY_PAID,
       `${part} is paid in the books; the platform takes no part of a payment`,
       "Nothing is to be done: it is marked as paid on the platform once all of it is paid. Tell the customer if it matters.",
     );

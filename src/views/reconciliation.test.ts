@@ -66,6 +66,22 @@ test("differences come first, each with both values, its cause and next step", (
   expect(page).toMatch(/different on the two sides: payer Next: Correct the side that is wrong/);
 });
 
+test("where invoices are paid in part and nothing else differs, it says so, and not that the sides do not agree", () => {
+  const ground = new Ground(twoSides(8));
+  const part = Decimal.of("1");
+  ground.facts("books", ground.take("invoice"), ({ money, ...facts }) => ({
+    ...facts,
+    money: { ...money, open: (money?.total ?? part).minus(part) },
+  }));
+  const alone = reportOf(ground);
+  expect(reportText(alone)).toMatch(
+    /\nBoth sides differ by 1 invoice paid in part, and in nothing else: 1 of \d+ cases\.\n/,
+  );
+  expect(alone.agrees).toBe(false);
+  ground.remove("books", ground.take("invoice"));
+  expect(reportText(reportOf(ground))).toContain("Both sides DO NOT AGREE: 2 of");
+});
+
 test("counts and sums of buckets, the bridge, party and month, open balances by age", () => {
   const ledger = [{ kind: "invoice", party: "A-00001", open: Decimal.of("7") }] as const;
   const text = reportText(reportOf(planted(), { ledger }));

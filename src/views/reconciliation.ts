@@ -4,7 +4,15 @@ import { Decimal } from "../core/decimal.ts";
 import { isGoodsHolding, type Strength } from "../core/holdings.ts";
 import { distinctly } from "../core/text.ts";
 import type { KnownDifference, KnownDifferences, ReconcileCost } from "../office/answers.ts";
-import { agreeing, type Bucket, isOpen, manyOf, moneyKinds, type Side } from "../reconcile/case.ts";
+import {
+  agreeing,
+  type Bucket,
+  isOpen,
+  isPaidInPart,
+  manyOf,
+  moneyKinds,
+  type Side,
+} from "../reconcile/case.ts";
 import {
   type Aging,
   type Balance,
@@ -39,7 +47,7 @@ import {
   valueIn,
   whole,
 } from "./blocks.ts";
-import { durationText, asText } from "./text.ts";
+import { asText, counted, durationText } from "./text.ts";
 
 /** So many are shown; the CSV has all. */
 const SHOWN = 200;
@@ -73,7 +81,11 @@ const isAccepted = ({ bucket }: CaseRow): boolean => bucket === "accepted";
 
 /** What was not compared is no disagreement, and no agreement either. */
 export function agreementOf({ cases, unasked }: Compared): string {
-  if (cases.some(isOpen)) return "Both sides do not agree";
+  const open = cases.filter(isOpen);
+  if (open.length > 0)
+    return open.every(isPaidInPart)
+      ? `Both sides differ by ${counted(open.length, "invoice")} paid in part, and in nothing else`
+      : "Both sides do not agree";
   if (cases.length === 0 && unasked.length > 0) return "Nothing could be compared";
   const accepted = cases.filter(isAccepted).length;
   const but = accepted === 0 ? "" : `, but for ${acceptedCount(accepted)}`;

@@ -9,7 +9,7 @@ import { ConfigurationError, FuelbridgeError, SourceUnavailable } from "../../co
 import type { Day, Difference, Holdings, Period } from "../../core/holdings.ts";
 import type { Fault } from "../../core/record.ts";
 import { LATE_MS } from "../../core/watermark.ts";
-import { agreeing, type Bucket, isOpen, moneyKinds } from "../../reconcile/case.ts";
+import { agreeing, type Bucket, isOpen, isPaidInPart, moneyKinds } from "../../reconcile/case.ts";
 import type { DifferenceRow, Found, SweepRow } from "../../store/reconciliation.ts";
 import { audit, endpointOf, type Engine, type Flow, type Schedule } from "../engine.ts";
 import { nextDue } from "../schedule.ts";
@@ -652,7 +652,7 @@ function settleCases(engine: Engine, { cases }: Report, opened: ReadonlySet<Case
       const link = records
         .map(({ id }) => store.links.find(flow.mapping.kind, flow.side, id))
         .find((found) => found !== null);
-      const fault = row.cause?.code === "partly-paid" ? (row.cause as Fault) : null;
+      const fault = isPaidInPart(row) ? (row.cause as Fault) : null;
       return link ? [{ link, differences: differencesOf(row), fault }] : [];
     });
     const opening = settleDifferences(engine, flow, compared, "reconciliation");
