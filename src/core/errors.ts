@@ -149,6 +149,12 @@ export class WaitsFor extends Refused {
   }
 }
 
+/** One complaint of a schema about what it read: `total: must be a number`. */
+export const complaintOf = (issue: {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}): string => `${issue.path.join(".") || "record"}: ${issue.message}`;
+
 /** A refusal of the office, with what to do instead. */
 export class OfficeError extends Error {
   readonly next: string;

@@ -101,6 +101,10 @@ export function money(amount: string, currency: string): string {
 export const amountText = (amount: Decimal, currency = ""): string =>
   money(inCents(amount), currency).trimEnd();
 
+/** The party beside a document's number; null where the number begins with it: a party's is its code, a price's begins with its terminal. */
+export const partyBeside = (number: string, party: string | null): string | null =>
+  party !== null && number.startsWith(party) ? null : party;
+
 /** `1204.55` as `1,204.55`. */
 export const grouped = (digits: string): string =>
   digits.replace(/^\d+/, (whole) => whole.replace(/\B(?=(?:\d{3})+$)/g, ","));

@@ -2,6 +2,7 @@
  * How far a walk over changed records has got. The position holds until a walk is complete: the order of the platform's
  * walk is not promised, so nothing in the middle of one proves that nothing older is left.
  */
+import { defined } from "./defined.ts";
 import type { Moment } from "./time.ts";
 
 export interface WalkPosition {
@@ -70,7 +71,7 @@ export const walkSince = (since: string): Walk => ({
 export const begunAgain = ({ since, settlesMs, restarts }: Walk): Walk => ({
   ...walkSince(since),
   restarts: restarts + 1,
-  ...(settlesMs === undefined ? {} : { settlesMs }),
+  ...defined({ settlesMs }),
 });
 
 /** The position after one more page, which came `now`. */
@@ -92,7 +93,7 @@ export function afterPage(
     watermark,
     walk: null,
     reached: reached.boot === now.boot ? reached : now,
-    ...(settledMs === undefined ? {} : { settledMs }),
+    ...defined({ settledMs }),
   };
 }
 

@@ -14,7 +14,7 @@ import {
 } from "../core/contract.ts";
 import { type Fault, leavesIn } from "../core/record.ts";
 import { Decimal } from "../core/decimal.ts";
-import { FuelbridgeError, Refused, WaitsFor } from "../core/errors.ts";
+import { complaintOf, FuelbridgeError, Refused, WaitsFor } from "../core/errors.ts";
 import { parseExact } from "../core/json.ts";
 import { contentOf, sameNumber } from "../core/keys.ts";
 import type { Kind } from "../core/kinds.ts";
@@ -635,9 +635,7 @@ export function parsed(
   const field = issues[0]?.path.join(".");
   throw new Refused({
     code,
-    message: issues
-      .map(({ path, message }) => `${path.join(".") || "record"}: ${message}`)
-      .join("; "),
+    message: issues.map(complaintOf).join("; "),
     next:
       code === "does-not-fit"
         ? "Correct the record where it comes from; the corrected one is taken by itself."

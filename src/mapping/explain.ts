@@ -7,7 +7,7 @@ import { parse } from "csv-parse/sync";
 import { z } from "zod";
 import type { Figures, Mapping, References, Skip } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
-import { Refused } from "../core/errors.ts";
+import { complaintOf, Refused } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import { distinctly } from "../core/text.ts";
 import { namedDay } from "../core/time.ts";
@@ -93,9 +93,7 @@ function mapped(mapping: Mapping, record: unknown, references: References): Outc
 function checked(schema: z.ZodType, value: unknown, code: FaultCode): unknown {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const complaints = result.error.issues
-    .slice(0, 3)
-    .map(({ path, message }) => `${path.join(".") || "record"}: ${message}`);
+  const complaints = result.error.issues.slice(0, 3).map(complaintOf);
   throw new Refused({
     code,
     message: complaints.join("; "),

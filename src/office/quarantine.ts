@@ -1,6 +1,6 @@
 /** What people know a document by: its party, its amount, and one line that says what it is and where it stands. */
 import type { About } from "../core/contract.ts";
-import { inCents, money } from "../core/text.ts";
+import { amountText, inCents, partyBeside } from "../core/text.ts";
 import type { Json } from "../core/json.ts";
 import { aboutOf, aboutRecord, dayIn, readText } from "../engine/about.ts";
 import { type Engine, type Flow, endpointOf } from "../engine/engine.ts";
@@ -126,10 +126,8 @@ export function summaryOf(
   { number, about, party: { code, name }, stands }: Summed,
 ): string {
   const { amount = null } = about;
-  const sum = amount === null ? null : money(inCents(amount), about.currency ?? currency);
-  // A party's own record is numbered by its code, and a price begins with its terminal.
-  const party = name ?? code;
-  return [about.name || number, party && number.startsWith(party) ? null : party, sum, stands]
+  const sum = amount === null ? null : amountText(amount, about.currency ?? currency);
+  return [about.name || number, partyBeside(number, name ?? code), sum, stands]
     .filter((part) => part !== null && part !== "")
     .join(" · ");
 }

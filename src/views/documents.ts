@@ -46,7 +46,7 @@ import {
 } from "./blocks.ts";
 import type { Action } from "../core/faults.ts";
 import { Decimal } from "../core/decimal.ts";
-import { inCents } from "../core/text.ts";
+import { inCents, partyBeside } from "../core/text.ts";
 import { age } from "./text.ts";
 
 /** One line for each document; the same table is the CSV. */
@@ -254,8 +254,7 @@ function headOf({ count, many, awaits, title, first, sum }: QuarantineGroup): In
   if (count > 1 || first === null)
     return [awaits === null ? many : title, sum !== null && [", ", moneyOf(sum)]];
   const { number, partyName } = first;
-  // A price is numbered by its terminal.
-  const party = number?.startsWith(partyName ?? "") ? null : partyName;
+  const party = partyBeside(number ?? "", partyName);
   const facts = [whole(number ?? many), party, moneyOf(first), dayOf(first.day)];
   return facts.filter(Boolean).map((fact, at) => [at > 0 && " · ", fact]);
 }

@@ -6,7 +6,7 @@ import type { z } from "zod";
 import type { Item, Memory, Outgoing, Sink } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { defined } from "../../core/defined.ts";
-import { Refused, SourceUnavailable } from "../../core/errors.ts";
+import { complaintOf, Refused, SourceUnavailable } from "../../core/errors.ts";
 import { canonical, canonicalOf, type Json, parseExact, stringifyExact } from "../../core/json.ts";
 import { sortableInstant } from "../../core/keys.ts";
 import { type Finding, notRead, type Policy } from "../../core/outcome.ts";
@@ -103,9 +103,8 @@ function unreadable(path: string, schema: z.ZodType, record: string): SourceUnav
 function faultIn(schema: z.ZodType, record: string): readonly [id: string, why: string] {
   try {
     const value = parseExact(record);
-    const [issue] = schema.safeParse(value).error?.issues ?? [];
+    const [why = ""] = schema.safeParse(value).error?.issues.map(complaintOf) ?? [];
     const { id } = (value ?? {}) as { readonly id?: unknown };
-    const why = `${issue?.path.join(".") || "record"}: ${issue?.message ?? ""}`;
     return [typeof id === "string" ? ` ${id.slice(0, 80)}` : "", why];
   } catch {
     return ["", "it is not valid JSON"];
