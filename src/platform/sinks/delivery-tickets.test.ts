@@ -7,6 +7,7 @@ import { defineMapping } from "../../core/contract.ts";
 import { runFlow } from "../../engine/daemon.ts";
 import { UpdateDeliveryTicket } from "../contract/delivery-ticket.ts";
 import { deliverThrough, unknownOutcomes } from "../../../test/platform/outcomes-unknown.ts";
+import { testClock } from "../../../test/support/clock.ts";
 import { faultFor, items, never, outgoing, usePlatform } from "../../../test/platform/support.ts";
 
 const platform = usePlatform();
@@ -84,6 +85,17 @@ describe("a new ticket", () => {
     );
     expect(await find(ticket())).toMatchObject({ found: "exact", ids: [id] });
     expect(await find(ticket(), instant(1_001))).toMatchObject({ found: "none" });
+  });
+
+  test("made by a clock that is 20 minutes behind is found, by what the look itself hears of it", async () => {
+    const nowMs = await control.now();
+    const updatedAt = new Date(nowMs).toISOString();
+    const [id] = await made({ ticketNumber: "DT-000417", updatedAt });
+    const ourMs = nowMs + 20 * 60_000;
+    const to = platform.sink("tickets", { clock: testClock(ourMs) });
+    const firstSentAt = new Date(ourMs).toISOString();
+    expect(await find(ticket(), firstSentAt, to)).toMatchObject({ found: "exact", ids: [id] });
+    expect(await find(ticket(), firstSentAt)).toMatchObject({ found: "none" });
   });
 
   test("under our number as people read it is for a person", async () => {

@@ -127,6 +127,19 @@ describe("a new rate", () => {
     expect(await stored()).toHaveLength(1);
   });
 
+  test.each([-600, 0, 600])(
+    "is there once where the platform's clock is %s seconds from ours",
+    async (seconds) => {
+      const clock = await platform.clock();
+      clock.set(-seconds * 1_000);
+      const path = "/connections/{id}/freight-rates";
+      await control.fault({ method: "POST", path, kind: "status", status: 503, when: "after" });
+      const work = delivery(platform.sink("freightRates", { clock }), clock, [rate()]);
+      expect(await work.settled()).toEqual({ delivered: 1 });
+      expect(await stored()).toHaveLength(1);
+    },
+  );
+
   test.each(unknownOutcomes)("is there once, whatever happens: %j", async (fault) => {
     const document = { connectionId: here, ...same };
     const write = { method: "POST", path: "/connections/{id}/freight-rates" };

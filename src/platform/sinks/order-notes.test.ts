@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { nowhere } from "../../../test/conformance/samples.ts";
 import { instant } from "../../../test/conformance/support.ts";
+import { delivery } from "../../../test/platform/deliver.ts";
 import { deliverThrough, unknownOutcomes } from "../../../test/platform/outcomes-unknown.ts";
 import { faultFor, never, outgoing, usePlatform } from "../../../test/platform/support.ts";
 
@@ -85,6 +86,25 @@ describe("looking for a note", () => {
     expect(await find(note(orderId))).toMatchObject({ found: "several" });
   });
 });
+
+test.each([-600, 0, 600])(
+  "one note where the platform's clock is %s seconds from ours",
+  async (seconds) => {
+    const clock = await platform.clock();
+    clock.set(-seconds * 1_000);
+    const orderId = await order();
+    await control.fault({
+      method: "POST",
+      path: "/orders/{id}/notes",
+      kind: "status",
+      status: 503,
+      when: "after",
+    });
+    const work = delivery(platform.sink("orderNotes", { clock }), clock, [note(orderId)]);
+    expect(await work.settled()).toEqual({ delivered: 1 });
+    expect(await control.stored("order-notes")).toHaveLength(1);
+  },
+);
 
 test.each(unknownOutcomes)("through the engine: one note, or a person: %j", async (fault) => {
   const document = { orderId: await order(), content: "SO-1" };

@@ -126,7 +126,8 @@ async function findAmong(
     const company = us === null ? null : otherEnd(connection, us);
     if (company === null) return notTold(connection.id, name);
     const linked = memory?.linked(company) ?? [];
-    const isProven = isMarked && (among === "named" || isSince(connection.createdAt, request));
+    const isProven =
+      isMarked && (among === "named" || isSince(connection.createdAt, request, context));
     const verdict = verdictOn(party, number, linked, { isMarked, isProven });
     if (verdict === "ours") ours.add(company);
     else if (verdict === "another" || memory?.isDismissed(company) === true) continue;

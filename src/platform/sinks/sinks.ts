@@ -201,7 +201,9 @@ export const tickets: SinkPart = {
   find: findTicket,
   async findChanged(context, request) {
     const ticket = await ticketOf(context, request);
-    return ticket === null ? noTicket(request) : foundChanged(request, DeliveryTicket, ticket);
+    return ticket === null
+      ? noTicket(request)
+      : foundChanged(context, request, DeliveryTicket, ticket);
   },
   recognise({ target, body }, record) {
     if (target.startsWith("PUT ")) return null;
@@ -246,8 +248,11 @@ export const orderNotes: SinkPart = {
   find: findNote,
 };
 
-/** Before the first send, in which tickets that our clock is ahead of may have changed. */
-const BEFORE_MS = 10 * 60_000;
+/** Before the first send: what is asked for, since nobody may have heard yet how far the platform's clock is behind ours. */
+const ASKED_MS = 24 * 3_600_000;
+
+/** For so much a ticket's time counts as ours although nobody has heard that the clock is behind: it may have been put right. */
+const UNHEARD_MS = 8 * 60_000;
 
 /** By our number, among what changed since the first send. Numbers are not said to be unique: the order must agree. */
 async function findTicket(context: SinkContext, request: Outgoing): Promise<Finding> {
@@ -258,7 +263,7 @@ async function findTicket(context: SinkContext, request: Outgoing): Promise<Find
     ...(orderId === null ? {} : { orderId }),
     ...(firstSentAt === null
       ? {}
-      : { updatedSince: new Date(Date.parse(firstSentAt) - BEFORE_MS).toISOString() }),
+      : { updatedSince: new Date(Date.parse(firstSentAt) - ASKED_MS).toISOString() }),
   };
   const listing = {
     list: "listDeliveryTickets",
@@ -267,8 +272,11 @@ async function findTicket(context: SinkContext, request: Outgoing): Promise<Find
     names: [number],
   } as const;
   const words = { what: `ticket ${number}`, taken: `ticket ${number} is` };
-  return findListed(context, listing, words, ({ id, ticketNumber: theirs, orderId: order }) => {
-    if (!sameNumber(theirs, number)) return undefined;
+  const behindMs = (): number => Math.max(context.behindMs(), UNHEARD_MS);
+  return findListed(context, listing, words, (ticket) => {
+    const { id, ticketNumber: theirs, orderId: order } = ticket;
+    const isOlder = firstSentAt !== null && !isSince(ticket.updatedAt, request, { behindMs });
+    if (isOlder || !sameNumber(theirs, number)) return undefined;
     if (theirs !== number) return `${id}, under the number ${theirs}`;
     return order === orderId ? null : `${id}, of another order`;
   });
@@ -289,7 +297,7 @@ async function findNote(context: SinkContext, request: Outgoing): Promise<Findin
   const there = (await readAllAt(context, path, OrderNote)) ?? [];
   // Before a first send we look because the store was restored: then any such note may be ours.
   const mayBeOurs = (createdAt: string): boolean =>
-    request.firstSentAt === null || isSince(createdAt, request);
+    request.firstSentAt === null || isSince(createdAt, request, context);
   const ours = there.filter((note) => note.content === content && mayBeOurs(note.createdAt));
   return foundIn(new Set(ours.map(({ id }) => id)), `such a note on order ${idIn(request)}`);
 }
@@ -343,7 +351,7 @@ export const freightRates: SinkPart = {
   async findChanged(context, request) {
     const rates = await listed(context, request);
     const rate = rates?.find(({ id }) => id === idIn(request));
-    if (rate !== undefined) return foundChanged(request, FreightRate, rate);
+    if (rate !== undefined) return foundChanged(context, request, FreightRate, rate);
     return {
       found: "different",
       detail: `its connection has no freight rate ${idIn(request)}`,
@@ -400,7 +408,7 @@ export const supplierTerminals: SinkPart = {
     const terminal = await readAt(context, pathOf("getSupplierTerminal", id), SupplierTerminal);
     return terminal === null
       ? { found: "none", detail: `no terminal ${id}` }
-      : foundChanged(request, SupplierTerminal, terminal);
+      : foundChanged(context, request, SupplierTerminal, terminal);
   },
 };
 
@@ -439,7 +447,7 @@ async function findRate(context: SinkContext, request: Outgoing): Promise<Findin
   const rates = (await listed(context, request)) ?? [];
   const matches = rates.filter(
     (other) =>
-      (request.firstSentAt === null || isSince(other.createdAt, request)) &&
+      (request.firstSentAt === null || isSince(other.createdAt, request, context)) &&
       differs({ ...NO_LANE, ...NO_AMOUNTS, ...rate }, other, Compared) === null,
   );
   const what = `such a freight rate on ${rate.connectionId}`;

@@ -120,12 +120,34 @@ async function reading(look: () => Promise<Finding>): Promise<Finding> {
   }
 }
 
-/** Clocks differ: what was written this long before our first send may still be ours. */
+/** What was written this long before our first send may still be ours, besides what the platform's clock is seen to be behind. */
 const SKEW_MS = 120_000;
 
 /** Could this instant of the platform's be after our first send? Before any send, none is. */
-export function isSince(at: string, { firstSentAt }: Outgoing): boolean {
-  return firstSentAt !== null && Date.parse(at) >= Date.parse(firstSentAt) - SKEW_MS;
+export function isSince(
+  at: string,
+  { firstSentAt }: Outgoing,
+  { behindMs }: Pick<SinkContext, "behindMs">,
+): boolean {
+  if (firstSentAt === null) return false;
+  return Date.parse(at) >= Date.parse(firstSentAt) - SKEW_MS - behindMs();
+}
+
+/** The client, and how far the platform's clock was behind ours at most, by the header `Date` of every answer through it. */
+function heard({ client, clock }: ReadContext): Pick<SinkContext, "client" | "behindMs"> {
+  let mostMs = 0;
+  return {
+    behindMs: () => mostMs,
+    client: {
+      ...client,
+      async exchange(request) {
+        const exchange = await client.exchange(request);
+        const told = exchange.kind === "answer" ? Date.parse(exchange.headers["date"] ?? "") : NaN;
+        if (!Number.isNaN(told)) mostMs = Math.max(mostMs, clock.now().wallMs - told);
+        return exchange;
+      },
+    },
+  };
 }
 
 /** The matches of a write that makes a record: one is ours, more are one too many. */
@@ -164,6 +186,7 @@ export async function findListed<Item extends { readonly id: string }>(
  * before our first send; if not, another change may stand above ours, and a person must tell.
  */
 export function foundChanged(
+  context: SinkContext,
   request: Outgoing,
   schema: z.ZodObject,
   record: { readonly id: string; readonly updatedAt: string },
@@ -171,7 +194,7 @@ export function foundChanged(
   const { id, updatedAt } = record;
   const difference = differs(parseExact(request.body) as object, record, schema);
   if (difference === null) return { found: "exact", ids: [id], detail: `${id} shows it` };
-  const changed = isSince(updatedAt, request);
+  const changed = isSince(updatedAt, request, context);
   return {
     found: changed ? "different" : "none",
     detail: changed
@@ -288,6 +311,8 @@ export interface SinkContext extends ReadContext {
   /** Null: every operation keeps its own settling time. */
   readonly settleMs: number | null;
   readonly ourselves: Ourselves;
+  /** How far the platform's clock was behind ours at most, ms, as this sink has heard; 0: it never was. */
+  readonly behindMs: () => number;
 }
 
 /** What a flow may name as a sink of the platform, and how it writes and looks for what it wrote. */
@@ -325,7 +350,8 @@ export interface SinkPart {
   };
 }
 
-export function openSink(part: SinkPart, context: SinkContext): Sink {
+export function openSink(part: SinkPart, opened: Omit<SinkContext, "behindMs">): Sink {
+  const context: SinkContext = { ...opened, ...heard(opened) };
   const { operation, writes = "create", itemsMax = 1, ids = ownId, unfinished } = part;
   const { client, clock } = context;
   return {
