@@ -5,6 +5,7 @@
 import type Database from "better-sqlite3";
 import { Decimal } from "../core/decimal.ts";
 import type { Order } from "../core/record.ts";
+import { IS_CLOSED } from "./schema.ts";
 import { asking, storedId, wholeIn } from "./statements.ts";
 
 export interface CauseRow {
@@ -342,9 +343,7 @@ export function found(database: Database.Database) {
       `select record from request q cross join delivery on delivery.request = q.request
        where q.live = 1 and delivery.state = 'frozen'`,
     ),
-    closed: some<[state: string]>(
-      "select record from delivery where state in ('echo', 'skipped', 'resolved') and state = ?",
-    ),
+    closed: some<[state: string]>(`select record from delivery where ${IS_CLOSED} and state = ?`),
   };
   /** As their index has them: to sort all that a span of amounts has would take as long as they are many. */
   const newest = {

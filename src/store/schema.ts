@@ -20,6 +20,9 @@ function legal(table: Readonly<Record<string, readonly string[]>>): string {
     .join(" or ");
 }
 
+/** Of deliveries, as their index has it. */
+export const IS_CLOSED = "(state = 'echo' or state = 'skipped' or state = 'resolved')";
+
 const flows = `
   create table flow (
     flow integer primary key,
@@ -227,8 +230,9 @@ const documents = `
   create index delivery_folded on delivery (folded) where folded is not null;
   -- Records of other sites, which are counted.
   create index delivery_elsewhere on delivery (flow, site, record) where site is not null;
-  -- What is closed, which people choose documents by.
-  create index delivery_closed on delivery (state, record) where state in ('echo', 'skipped', 'resolved');
+  -- What is closed, which people choose documents by. Each move of a delivery asks this twice: of a list SQLite would make a
+  -- table each time.
+  create index delivery_closed on delivery (state, record) where ${IS_CLOSED};
 
   -- What a hub has decided, in this order (src/engine/sites.ts): the site that a version of a record goes to. A row never
   -- changes: sites name the last one that they have read.
