@@ -30,7 +30,7 @@ export async function writeDurably(
   over: Over,
 ): Promise<void> {
   await drop.write(path, bytes, over);
-  if ((await contentAt(drop, path, bytes)) !== "same")
+  if (!drop.isLocal && (await contentAt(drop, path, bytes)) !== "same")
     throw failure("EIO", `${path} did not keep what was written`);
 }
 

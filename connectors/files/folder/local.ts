@@ -16,7 +16,7 @@ import {
 } from "./port.ts";
 import { firstBytes } from "../../../src/formats/format.ts";
 
-const { O_CREAT, O_RDONLY, O_TRUNC, O_WRONLY } = constants;
+const { O_CREAT, O_RDONLY, O_RDWR, O_TRUNC } = constants;
 /** Windows has no such flag: there, `look` is the guard. */
 const O_NOFOLLOW = (constants.O_NOFOLLOW as number | undefined) ?? 0;
 
@@ -33,6 +33,10 @@ const [open, read, write, close, fstat, fsync, lstat, rename] = [
 ];
 
 type Where = Parameters<OpenFile["read"]>;
+
+/** The first bytes of an open file. */
+const readFrom = (file: number, length: number): Promise<Buffer> =>
+  firstBytes({ read: (...where: Where) => read(file, ...where) }, length);
 
 /** `base`: the connector's folder, absolute. */
 export const localDrop = (base: string): Drop => ({
@@ -53,8 +57,7 @@ export const localDrop = (base: string): Drop => ({
     const file = await unless(open(path, O_RDONLY | O_NOFOLLOW), "ENOENT", "ELOOP");
     if (file === null) return null;
     try {
-      const bytes = { read: (...where: Where) => read(file, ...where) };
-      return { entry, bytes: await firstBytes(bytes, entry.size) };
+      return { entry, bytes: await readFrom(file, entry.size) };
     } finally {
       await close(file);
     }
@@ -79,11 +82,13 @@ export const localDrop = (base: string): Drop => ({
 
   async write(path, bytes, over) {
     const creating = over === "any" ? O_CREAT : 0;
-    const file = await open(path, O_WRONLY | O_TRUNC | O_NOFOLLOW | creating);
+    const file = await open(path, O_RDWR | O_TRUNC | O_NOFOLLOW | creating);
     try {
       for (let at = 0; at < bytes.length;)
         at += (await write(file, bytes, at, bytes.length - at, at)).bytesWritten;
       await fsync(file);
+      if (!(await readFrom(file, bytes.length)).equals(bytes))
+        throw failure("EIO", `${path} did not keep what was written`);
     } finally {
       await close(file);
     }

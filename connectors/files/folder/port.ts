@@ -7,6 +7,7 @@
  */
 import type { PlatformPath } from "node:path";
 import { SourceUnavailable } from "../../../src/core/errors.ts";
+import { remembered } from "../../../src/core/remembered.ts";
 import type { Bytes } from "../../../src/formats/format.ts";
 import { type Answer, type Breaker, nothingDone, unknown } from "../../../src/core/outcome.ts";
 
@@ -44,7 +45,10 @@ export interface Drop {
   ) => Promise<{ readonly entry: Entry; readonly bytes: Buffer | null } | null>;
   /** A file to read from; null when nothing is there, or a link. */
   readonly open: (path: string) => Promise<OpenFile | null>;
-  /** Returns when the disk has the bytes, as far as it can be asked. A link is never written through. */
+  /**
+   * Returns when the disk has the bytes, as far as it can be asked; a local drop has read them back by then from the file that it
+   * wrote, a remote one has not: there each look costs a wait. A link is never written through.
+   */
   readonly write: (path: string, bytes: Buffer, over: Over) => Promise<void>;
   /** One rename on one file system: it takes place or it does not. The caller has seen that nothing is under `to`. */
   readonly move: (from: string, to: string) => Promise<void>;
@@ -168,6 +172,7 @@ export function withoutLinks(drop: Drop): Drop {
     { readonly atMs: number; readonly found: Promise<Entry | null> }
   >();
   const holdsMs = drop.isLocal ? LOOKED_AT_MS : LOOKED_AT_REMOTE_MS;
+  const partsIn = remembered((folder: string) => partsOf(drop, base, folder));
 
   /** What cannot be looked at is told by whatever is done there. */
   const entryAt = (part: string): Promise<Entry | null> => {
@@ -180,7 +185,7 @@ export function withoutLinks(drop: Drop): Drop {
   };
   /** The first part of it that is a link; null: there is none. */
   const linkIn = async (folder: string): Promise<string | null> => {
-    const parts = partsOf(drop, base, folder);
+    const parts = partsIn(folder);
     const found = await Promise.all(parts.map(entryAt));
     const end = found.findIndex((entry) => entry === null || entry.kind === "other");
     return found[end]?.kind === "other" ? (parts[end] as string) : null;
