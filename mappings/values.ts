@@ -126,7 +126,7 @@ export const digitsOf = (...figures: readonly (Decimal | null | undefined)[]): s
 export const paths = (text: string): string[] => text.trim().split(/\s+/);
 
 /** The members that have a value: what the platform does not take as empty is left out. */
-export type Present<T> = { [K in keyof T]?: NonNullable<T[K]> };
+type Present<T> = { [K in keyof T]?: NonNullable<T[K]> };
 
 export const present = <T extends object>(members: T): Present<T> =>
   Object.fromEntries(
@@ -335,7 +335,7 @@ export const ourCompany = (references: References, { company }: SidedOptions): s
 export const dayOrNone = (references: References, instant: string | null): string | null =>
   instant === null ? null : references.dayOf(namedDay(instant));
 
-export interface Statuses<S extends string> {
+interface Statuses<S extends string> {
   /** What links and sentences call it. */
   readonly kind: Kind;
   readonly what: string;

@@ -216,7 +216,7 @@ async function insertVersion(wire: Sql, query: Query, own: SqlRow, staged: Stage
 }
 
 /** `answerWithin`, `viewWithin`: hours. */
-export interface Tables extends Pick<SqlStagingConfig, "answerWithin" | "views" | "viewWithin"> {
+interface Tables extends Pick<SqlStagingConfig, "answerWithin" | "views" | "viewWithin"> {
   readonly wire: Sql;
   readonly surroundings: Pick<Surroundings, "currency" | "notebook">;
 }

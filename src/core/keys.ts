@@ -26,6 +26,11 @@ export const foldedNumber = (number: string): string =>
 /** ASCII without blanks and small letters. */
 const FOLDED = /^[!-`{-~]*$/;
 
+/** A number or name by its letters and digits alone, in capitals: people write its signs and blanks in many ways. */
+export const bareNumber = (number: string): string =>
+  BARE.test(number) ? number : foldedNumber(number).replaceAll(/[^\p{L}\p{N}]/gu, "");
+const BARE = /^[0-9A-Z]*$/;
+
 /** Are these two numbers one, as people read them? */
 export const sameNumber = (one: string, other: string): boolean =>
   one === other || foldedNumber(one) === foldedNumber(other);

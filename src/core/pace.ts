@@ -185,13 +185,13 @@ export interface Feed {
 }
 
 /** What is left of a month: of each hour of the week how many hours, and how much a wait in it weighs. */
-export interface Left {
+interface Left {
   readonly hours: readonly number[];
   readonly weights: readonly number[];
 }
 
 /** ms between two looks of each feed, by the hour of the week. */
-export type Paces = ReadonlyMap<string, readonly number[]>;
+type Paces = ReadonlyMap<string, readonly number[]>;
 
 const HALVINGS = 40;
 

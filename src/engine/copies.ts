@@ -17,7 +17,7 @@ import {
   type Scope,
 } from "../core/holdings.ts";
 import { parseExact } from "../core/json.ts";
-import { foldedNumber, sameNumber, sha256 } from "../core/keys.ts";
+import { bareNumber, foldedNumber, sameNumber, sha256 } from "../core/keys.ts";
 import { type Kind, kinds } from "../core/kinds.ts";
 import type { Fault } from "../core/record.ts";
 import { dayAt, dayBefore } from "../core/time.ts";
@@ -162,7 +162,7 @@ function mayBeOne(engine: Engine, told: Likeness | null, { flow, text }: Likened
   const other = from.mapping.likeness?.(record.data, referencesOf(engine, from)) ?? null;
   if (other === null) return false;
   return (["names", "loads"] as const).every((words) => {
-    const [ours, theirs] = [told[words], other[words]].map((all) => all.filter((one) => bare(one)));
+    const [ours, theirs] = [told[words], other[words]].map((all) => all.filter(bareNumber));
     const isSaid = (ours ?? []).length > 0 && (theirs ?? []).length > 0;
     return !isSaid || (ours ?? []).some((one) => theirs?.some((word) => isPart(one, word)));
   });
@@ -170,8 +170,7 @@ function mayBeOne(engine: Engine, told: Likeness | null, { flow, text }: Likened
 
 /** People write a name in part, with words and signs around it: `PO PO-7`, `7`. */
 const isPart = (one: string, other: string): boolean =>
-  bare(one).includes(bare(other)) || bare(other).includes(bare(one));
-const bare = (name: string): string => foldedNumber(name).replaceAll(/[^\p{L}\p{N}]/gu, "");
+  bareNumber(one).includes(bareNumber(other)) || bareNumber(other).includes(bareNumber(one));
 
 interface Named {
   readonly number: string;

@@ -15,10 +15,10 @@ import type { Books } from "./port.ts";
 
 /** A PDF, with the file name that it gets: frozen with it. */
 const PdfFile = AttachmentDocument.extend({ name: z.string().min(1) });
-export type PdfFile = z.infer<typeof PdfFile>;
+type PdfFile = z.infer<typeof PdfFile>;
 
 /** A file of the name that is looked for. */
-export interface FileEntry {
+interface FileEntry {
   readonly id: string;
   /** `begun`: it is ours, and its bytes are still to come. */
   readonly whose: "ours" | "begun" | "unknown";

@@ -13,7 +13,7 @@ import type { Rest } from "./rest.ts";
 import { conditionsIn, stampedList, unitedPages } from "./stamps.ts";
 
 /** Options of a query (`$filter`), or headers. */
-export type Query = Readonly<Record<string, string>>;
+type Query = Readonly<Record<string, string>>;
 
 interface OdataOptions {
   /** The path that sets are under. @throws LedgerError */

@@ -8,7 +8,7 @@ export const dialects = ["postgresql", "mariadb"] as const;
 export type Dialect = (typeof dialects)[number];
 
 /** Where a database is. Off this machine it is reached over TLS only. */
-export interface SqlServer {
+interface SqlServer {
   readonly dialect: Dialect;
   readonly host: string;
   readonly port?: number | undefined;

@@ -108,7 +108,7 @@ function throwUnlessStopped(
 }
 
 /** Rows of books that give pages with links of their own, in the order of their stamps. */
-export interface StampList<Row> {
+interface StampList<Row> {
   /** What its position is stored under: it never changes. */
   readonly name: string;
   /** All rows with this stamp or a later one, the earliest first; null: all. @throws a fault of the books */

@@ -57,7 +57,7 @@ import type { Telling } from "./stamps.ts";
 export type TableKind = Exclude<LedgerKind, GoodsKind>;
 
 /** What is looked for: every record that one of these names; more may be found. Left out: none. */
-export interface Where<K extends TableKind = TableKind> {
+interface Where<K extends TableKind = TableKind> {
   /** External ids: the platform's ids that records carry. */
   readonly marks?: readonly string[];
   /** What links call them; of parties, their codes. */

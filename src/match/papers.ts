@@ -11,7 +11,7 @@ import { z } from "zod";
 import { Decimal } from "../core/decimal.ts";
 import { connected, push, Unions } from "../core/groups.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
-import { foldedNumber } from "../core/keys.ts";
+import { bareNumber, foldedNumber } from "../core/keys.ts";
 import { remembered } from "../core/remembered.ts";
 import type { Scratch } from "../core/scratch.ts";
 import { byText } from "../core/text.ts";
@@ -45,17 +45,9 @@ const AnyInvoice = z
   .object({ id, status, createdAt, orderId, invoiceNumber, companyId, payerCompanyId })
   .extend({ lineItems: z.array(InvoiceLine), taxLines: z.array(TaxLine) })
   .partial();
-const OrderLine = OrderRecord.shape.lines.element
-  .omit({ id: true, orderId: true, supplierId: true, loadingNumber: true, lat: true, lng: true })
-  .partial()
-  .strip();
-const AnyOrder = OrderRecord.omit({ companyId: true, updatedAt: true, requirements: true })
-  .extend({ lines: z.array(OrderLine) })
-  .partial()
-  .strip();
-const AnyTicket = DeliveryTicket.extend({ bolNumbers: z.array(z.string()) })
-  .partial()
-  .strip();
+const OrderLine = OrderRecord.shape.lines.element.partial();
+const AnyOrder = OrderRecord.extend({ lines: z.array(OrderLine) }).partial();
+const AnyTicket = DeliveryTicket.extend({ bolNumbers: z.array(z.string()) }).partial();
 /**
  * What a load costs on a lane. A site's own table names the party by id, code or name, the terminal by its code, and may know
  * the miles.
@@ -74,8 +66,7 @@ export type Order = Read<"order">;
 export type Ticket = Read<"ticket">;
 export type Invoice = Read<"sale">;
 export type AnyPaper = Order | Ticket | Invoice;
-export type OrderLine = Order["lines"][number];
-export type TicketLine = Ticket["lines"][number];
+type TicketLine = Ticket["lines"][number];
 export type InvoiceLine = z.output<typeof InvoiceLine>;
 export type TaxLine = z.output<typeof TaxLine>;
 /** One version of a rack price. */
@@ -532,13 +523,9 @@ const numberOf = (paper: AnyPaper): string =>
 const kept = remembered((text: string) => text);
 const listOf = remembered((json: string) => JSON.parse(json) as readonly string[]);
 
-const SIGNS = /[^\p{L}\p{N}]/gu;
-/** A number as papers write it in many ways: its letters and digits alone. Empty: without a digit it names nothing (`N/A`). */
+/** A number as papers write it in many ways. Empty: without a digit it names nothing (`N/A`). */
 export function spelling(number: string | null): string {
-  if (number === null) return "";
-  const isBare = /^[1-9A-Z][0-9A-Z]*$/.test(number);
-  const letters = isBare ? number : foldedNumber(number).replaceAll(SIGNS, "");
-  const bare = letters.replace(/^0+/, "");
+  const bare = bareNumber(number ?? "").replace(/^0+/, "");
   return /\p{N}/u.test(bare) ? bare : "";
 }
 

@@ -93,12 +93,7 @@ interface Rule {
 /** So many results tell, and more than this share of them. */
 const TELLING = 10;
 const OTHER_MEANING = 0.5;
-
-/** How often a rule compared, and found differences. */
-interface Count {
-  compared: number;
-  differing: number;
-}
+const NEVER = { compared: 0, differing: 0 };
 
 export type Run = ReturnType<typeof runOf>;
 
@@ -108,7 +103,10 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
   const share = settings.tolerancePercent.times(CENT);
   const tolerance = (gallons: Decimal): Decimal =>
     larger(gallons.abs().times(share), settings.toleranceGallons);
-  const counts = { sale: new Map<Rule, Count>(), purchase: new Map<Rule, Count>() };
+  /** How often a rule compared, and found differences, in a direction. */
+  const counts = new Map<string, typeof NEVER>();
+  const countOf = (rule: Rule, direction: Direction) =>
+    counts.get(`${direction} ${rule.name}`) ?? NEVER;
   const found: { readonly rule: Rule; readonly finding: Finding }[] = [];
   return {
     names,
@@ -124,19 +122,19 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
     /** What a rule has found of a subject, which may be nothing. */
     judged(rule: Rule, subject: Subject, differences: readonly Difference[]): void {
       const { direction, party } = subject;
-      const count = counts[direction].get(rule) ?? { compared: 0, differing: 0 };
-      if (count.compared++ === 0) counts[direction].set(rule, count);
-      if (differences.length > 0) count.differing++;
+      const { compared, differing } = countOf(rule, direction);
+      counts.set(`${direction} ${rule.name}`, {
+        compared: compared + 1,
+        differing: differing + Math.sign(differences.length),
+      });
+      const partyName = reference.party(party);
       for (const one of differences)
-        found.push({
-          rule,
-          finding: findingOf({ ...rule, ...subject, ...one }, reference.party(party)),
-        });
+        found.push({ rule, finding: findingOf({ ...rule, ...subject, ...one }, partyName) });
     },
 
     /** More than half of what a rule compared differs: both sides mean other things there. */
     isMeaningless(rule: Rule, direction: Direction): boolean {
-      const { compared, differing } = counts[direction].get(rule) ?? { compared: 0, differing: 0 };
+      const { compared, differing } = countOf(rule, direction);
       return compared >= TELLING && differing > compared * OTHER_MEANING;
     },
 
@@ -208,7 +206,7 @@ export const larger = (one: Decimal, other: Decimal): Decimal =>
 
 // Reference data.
 
-export type Basis = "net" | "gross";
+type Basis = "net" | "gross";
 
 /** What a rate must have been seen, and its share of all, to be the usual one. */
 const USUAL_OF_PARTY = 5;
@@ -245,14 +243,11 @@ export class Reference {
 
   /** What is here; `lanes`: freight rates; `owners`: it is known of one whose it is, where there are any. */
   get has(): readonly (string | false)[] {
-    const [hasLanes, hasPrices] = [this.#rates.length > 0, this.#prices.size > 0];
+    const hasLanes = this.#rates.length > 0;
     const isOwned = ({ party, connectionId }: FreightRate): boolean =>
       party !== null || this.#links.has(connectionId ?? "");
-    return [
-      hasPrices && "prices",
-      hasLanes && "lanes",
-      (!hasLanes || this.#rates.some(isOwned)) && "owners",
-    ];
+    const hasOwners = !hasLanes || this.#rates.some(isOwned);
+    return [this.#prices.size > 0 && "prices", hasLanes && "lanes", hasOwners && "owners"];
   }
 
   addPrice(version: Price | null): void {
@@ -307,7 +302,7 @@ export class Reference {
   learn(invoice: Invoice): void {
     for (const line of invoice.taxes)
       if (line.rate !== null) {
-        const { own, all } = this.#taxNames(nameOfTax(invoice, line));
+        const { own, all } = this.#namesOfTax(invoice, line);
         for (const name of [own, all]) this.#saw(name, line.rate.plain());
       }
     for (const line of invoice.lines) {
@@ -333,27 +328,21 @@ export class Reference {
     return this.#usual(nameOfBasis(whose), USUAL_OF_PARTY) as Basis | null;
   }
 
-  /** Of a tax as it is written: by what it was seen of its party, and of all. There are few, and every line of a tax asks. */
-  readonly #taxNames = remembered((name: string) => {
-    const [direction, party, tax = "", authority = "", product = ""] = name.split("\0");
-    const [what, of] = [fold(tax), this.#names.product(product)];
-    const all = `tax ${direction} ${what}|${fold(authority)}|${of}`;
-    return { own: `${all} of ${party}`, all, stated: [`${what}|${of}`, `${what}|`] };
-  }, NAMES_MAX);
-
-  /** The site's own table first, then what this party usually pays, then what all do; null: nothing is usual. */
-  taxRate(whose: Whose, line: TaxLine): { rate: Decimal; isStated: boolean } | null {
-    return this.#taxRates(nameOfTax(whose, line));
+  /** By what a tax was seen of its party, and of all; and as a site may state it. */
+  #namesOfTax({ direction, party }: Whose, { taxType, authority, productRef }: TaxLine) {
+    const [tax, product] = [fold(taxType), this.#names.product(productRef ?? "")];
+    const all = `tax ${direction} ${tax}|${fold(authority ?? "")}|${product}`;
+    return { own: `${all} of ${party}`, all, stated: [`${tax}|${product}`, `${tax}|`] };
   }
 
-  /** First asked for when all papers are here. */
-  readonly #taxRates = remembered((name: string) => {
-    const { own, all, stated } = this.#taxNames(name);
-    const known = stated.flatMap((one) => this.#stated.get(one) ?? []);
-    if (known[0] !== undefined) return { rate: known[0], isStated: true };
+  /** The site's own table first, then what this party usually pays, then what all do; null: nothing is usual. */
+  taxRate(whose: Whose, line: TaxLine) {
+    const { own, all, stated } = this.#namesOfTax(whose, line);
+    const [known] = stated.flatMap((one) => this.#stated.get(one) ?? []);
+    if (known !== undefined) return { rate: known, isStated: true };
     const rate = this.#usual(own, USUAL_OF_PARTY) ?? this.#usual(all, USUAL_OF_ALL);
     return rate === null ? null : { rate: Decimal.of(rate), isStated: false };
-  }, NAMES_MAX);
+  }
 
   /**
    * Versions of the list at the first of these terminals that has one, as it was when something was loaded (an instant, or a
@@ -439,10 +428,6 @@ export class Reference {
 }
 
 type Whose = Pick<Invoice, "direction" | "party">;
-/** As it is written. */
-const nameOfTax = ({ direction, party }: Whose, { taxType, authority, productRef }: TaxLine) =>
-  [direction, party, taxType, authority ?? "", productRef ?? ""].join("\0");
-
 const nameOfBasis = ({ direction, party }: Whose): string => `basis ${direction} ${party}`;
 
 /** What the gallons of a line are, by its own other two figures; null: it does not say, or both are alike. */

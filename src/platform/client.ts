@@ -242,7 +242,7 @@ interface KeyOptions {
 }
 
 /** A company, or site, that has a part of the minute and the month of its key. */
-export interface Sharer {
+interface Sharer {
   readonly site: string;
   readonly weight: number;
   /** What it used of a month (`2026-11`), while it does not work here; null: nobody can tell. */

@@ -188,7 +188,7 @@ local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
 `;
 
 /** `since`: ISO 8601 UTC. */
-export type Lasting = Trouble & { readonly since: string };
+type Lasting = Trouble & { readonly since: string };
 
 export interface Watching {
   readonly note: (message: string, details: Readonly<Record<string, unknown>>) => void;

@@ -256,7 +256,7 @@ export interface Read {
 }
 
 /** One IDoc of a file. */
-export interface Idoc {
+interface Idoc {
   readonly control: Read;
   readonly records: readonly Read[];
   /** `IDoc 2 (DOCNUM 0000000000004711)`: where a person finds it. */

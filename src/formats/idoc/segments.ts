@@ -16,7 +16,7 @@ import type { IdocSink } from "./config.ts";
  */
 type FieldKind = "code" | "text" | "number" | "date" | "time";
 
-export interface FieldType {
+interface FieldType {
   /** Characters, as SAP counts them: UTF-16 units. */
   readonly length: number;
   readonly kind: FieldKind;

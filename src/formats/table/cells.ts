@@ -197,7 +197,7 @@ export const NumberSettings = z
   })
   .partial();
 
-export type NumberForm = z.infer<typeof NumberSettings>;
+type NumberForm = z.infer<typeof NumberSettings>;
 export type CellType = "text" | "decimal" | "date" | "flag" | "day" | "instant";
 export type Cell = string | boolean | Decimal | null;
 

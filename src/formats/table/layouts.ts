@@ -31,7 +31,7 @@ export interface Field {
 export type Fields = Readonly<Record<string, Field>>;
 
 /** A record as far as it could be read: what a key is made from. */
-export type Partially<R> = { readonly [K in keyof R]: R[K] | null };
+type Partially<R> = { readonly [K in keyof R]: R[K] | null };
 
 export interface Layout<R = unknown, Name extends string = string> {
   /** `plain/terminals`: how the configuration names it. */

@@ -131,7 +131,7 @@ function sniffed(text: string, header: number): Delimiter {
  */
 
 /** Where a file stops in the middle of a row. */
-export interface Cut {
+interface Cut {
   readonly line: number;
   /** As the end of a sentence: `ends inside a quoted field`. */
   readonly reason: string;

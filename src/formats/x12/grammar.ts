@@ -25,7 +25,7 @@ export interface SegmentFault {
   readonly elements: readonly ElementFault[];
 }
 
-export interface ElementFault {
+interface ElementFault {
   /** From 1. */
   readonly position: number;
   /** In the data element dictionary. */

@@ -315,7 +315,7 @@ function acknowledgementOf(
 }
 
 /** What we say of one group of theirs. */
-export interface GroupVerdict {
+interface GroupVerdict {
   readonly group: Pick<Group, "functionalId" | "control" | "included" | "errors">;
   /** A group that is in error is rejected with all of its sets. */
   readonly sets: readonly SetVerdict[];

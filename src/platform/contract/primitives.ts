@@ -46,7 +46,7 @@ export const timestampOrNull = orNull(timestamp);
 export const record = { id, createdAt: timestamp, updatedAt: timestamp };
 
 /** A value of `V`, or one that v1 has gained since. */
-export type Open<V extends string> = V | (string & {});
+type Open<V extends string> = V | (string & {});
 
 /** An enum of a response: every string passes, the type completes the known ones; see {@link isKnown}. */
 export function openEnum<const V extends string>(known: readonly V[]): z.ZodType<Open<V>> {

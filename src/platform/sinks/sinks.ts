@@ -2,7 +2,7 @@
 import type { Memory, Outgoing } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { parseExact } from "../../core/json.ts";
-import { sameNumber } from "../../core/keys.ts";
+import { bareNumber, sameNumber } from "../../core/keys.ts";
 import type { Finding } from "../../core/outcome.ts";
 import type { Fault } from "../../core/record.ts";
 import { DeliveryTicket } from "../contract/delivery-ticket.ts";
@@ -118,7 +118,7 @@ async function findInvoice(context: SinkContext, request: Outgoing): Promise<Fin
     const { id, invoiceNumber: theirs } = invoice;
     const difference = invoiceDiffers(ours, invoice);
     if (theirs !== number) {
-      const isKept = difference === null && wasSent && bare(theirs) === bare(number);
+      const isKept = difference === null && wasSent && bareNumber(theirs) === bareNumber(number);
       return isKept || sameNumber(theirs, number)
         ? `${id}: number ${theirs} instead of ${number}`
         : undefined;
@@ -136,9 +136,6 @@ function searchedFor(number: string): string {
   return pieces.length === 1 || longest.length >= PIECE_LEAST ? longest : number.trim();
 }
 const PIECE_LEAST = 4;
-
-/** A number without its case, white space and signs. */
-const bare = (number: string): string => number.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 
 /** In what a platform invoice differs from the frozen one; null when in nothing that we can see. */
 function invoiceDiffers(ours: CreateInvoice, theirs: ListedInvoice): string | null {
