@@ -127,12 +127,33 @@ function inOrder(value: unknown, text: (value: string) => string): string | unde
   if ("toJSON" in value && typeof value.toJSON === "function")
     return inOrder(value.toJSON(""), text);
   let written = "";
-  for (const name of Object.keys(value).sort()) {
+  for (const { name, label } of orderOf(Object.keys(value))) {
     const member = inOrder((value as Readonly<Record<string, unknown>>)[name], text);
     if (member === undefined) continue;
-    written += `${written === "" ? "" : ","}${JSON.stringify(name)}:${member}`;
+    written += `${written === "" ? "" : ","}${label}${member}`;
   }
   return `{${written}}`;
+}
+
+interface Order {
+  readonly names: readonly string[];
+  readonly sorted: readonly { readonly name: string; readonly label: string }[];
+}
+
+/** By the first name: of documents of one kind, and of their lines, the same names come again and again. */
+const orders = new Map<string, Order>();
+const ORDERS_MAX = 1_000;
+
+/** The names in their order, each with what is written before its value. */
+function orderOf(names: readonly string[]): Order["sorted"] {
+  const [first = ""] = names;
+  const known = orders.get(first);
+  const isSame = known?.names.length === names.length;
+  if (isSame && names.every((name, at) => name === known.names[at])) return known.sorted;
+  const sorted = names.toSorted().map((name) => ({ name, label: `${JSON.stringify(name)}:` }));
+  if (orders.size >= ORDERS_MAX) orders.clear();
+  orders.set(first, { names, sorted });
+  return sorted;
 }
 
 /** Of a record: the text of each member that was asked for, as its sender wrote it; left out: it has no such member. */
