@@ -89,7 +89,11 @@ export const PARTY_TABLES = { customer: "customers", supplier: "vendors" } as co
 export const pick = <T extends object, K extends keyof T>(
   record: T,
   ...names: readonly K[]
-): Pick<T, K> => Object.fromEntries(names.map((name) => [name, record[name]])) as Pick<T, K>;
+): Pick<T, K> => {
+  const picked: Partial<Pick<T, K>> = {};
+  for (const name of names) picked[name] = record[name];
+  return picked as Pick<T, K>;
+};
 
 /** A mapping to files of a document: its name, where it writes, and what it makes. */
 export const toFiles = <const Name extends DocumentName>(document: Name) =>

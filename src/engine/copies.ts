@@ -80,20 +80,22 @@ export function likenessesOf(flow: Flow, record: unknown, references: References
       .map(foldedNumber)
       .map((word) => of(word, "crossing", side, amount.plain(), word));
   // The day stands after the hash, so that days in a row are a range.
-  const on = (side: Flow["side"], one: Day): string =>
-    `${key("day", side, company ?? "", amount.plain())} ${one}`;
-  const [from, to] = around(day);
+  const on = (side: Flow["side"], ...days: readonly Day[]): string[] => {
+    const lead = company === null ? "" : key("day", side, company, amount.plain());
+    return company === null ? [] : days.map((one) => `${lead} ${one}`);
+  };
+  const [first, last] = on(there, ...around(day));
   return {
     told,
     own: [
       ...across(flow.side),
-      ...(company === null ? [] : [on(flow.side, day)]),
+      ...on(flow.side, day),
       ...named,
       ...(words === null ? unreferenced : referenced),
     ],
     alike: [...named, ...unreferenced, ...(words === null ? referenced : [])],
     crossing: across(there),
-    twins: company === null ? null : [on(there, from), on(there, to)],
+    twins: first === undefined || last === undefined ? null : [first, last],
   };
 }
 

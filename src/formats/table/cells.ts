@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Decimal } from "../../core/decimal.ts";
+import { remembered } from "../../core/remembered.ts";
 import { guarded, unguarded } from "../../core/text.ts";
 import { MONTHS } from "../../core/time.ts";
 
@@ -135,26 +136,29 @@ function fullYear(year: string): number {
 
 const DAY_MS = 86_400_000;
 
-/** `2026-03-01` in `MM/dd/yyyy` is `03/01/2026`. */
-function dayIn(form: string, iso: string): string {
-  const [year = "", month = "", day = ""] = iso.split("-");
-  const tokens = tokensOf(bareForm(form));
-  if (tokens.includes("yy") && (!year.startsWith("20") || Number(year) > 2000 + SHORT_YEAR_MAX))
-    throw new RangeError(`${iso} has no two digits for its year`);
-  const values: Readonly<Record<string, string>> = {
-    yyyy: year,
-    yy: year.slice(2),
-    cyy: String(Number(year) - 1900).padStart(3, "0"),
-    MMMM: MONTH_NAMES[Number(month) - 1] ?? "",
-    MMM: MONTHS[Number(month) - 1] ?? "",
-    MM: month,
-    M: month.replace(/^0/, ""),
-    dd: day,
-    d: day.replace(/^0/, ""),
-    DDD: String((Date.parse(iso) - Date.parse(`${year}-01-01`)) / DAY_MS + 1).padStart(3, "0"),
-  };
-  return tokens.map((token) => values[token] ?? token).join("");
-}
+/** `2026-03-01` in `MM/dd/yyyy` is `03/01/2026`. Many documents are of few days. */
+const dayIn = (form: string): ((iso: string) => string) =>
+  remembered((iso) => {
+    const [year = "", month = "", day = ""] = iso.split("-");
+    const tokens = tokensOf(bareForm(form));
+    if (tokens.includes("yy") && (!year.startsWith("20") || Number(year) > 2000 + SHORT_YEAR_MAX))
+      throw new RangeError(`${iso} has no two digits for its year`);
+    const values: Readonly<Record<string, string>> = {
+      yyyy: year,
+      yy: year.slice(2),
+      cyy: String(Number(year) - 1900).padStart(3, "0"),
+      MMMM: MONTH_NAMES[Number(month) - 1] ?? "",
+      MMM: MONTHS[Number(month) - 1] ?? "",
+      MM: month,
+      M: month.replace(/^0/, ""),
+      dd: day,
+      d: day.replace(/^0/, ""),
+      DDD: String((Date.parse(iso) - Date.parse(`${year}-01-01`)) / DAY_MS + 1).padStart(3, "0"),
+    };
+    return tokens.map((token) => values[token] ?? token).join("");
+  });
+/** By form: profiles have few. */
+const dayWriters = remembered(dayIn);
 
 /* How the writer of a file writes values. */
 
@@ -481,7 +485,7 @@ function plainOf(type: CellType, value: string | boolean | Decimal, form: CellFo
   switch (type) {
     case "date":
     case "day":
-      return dayIn(form.dates[0] ?? "yyyy-MM-dd", value);
+      return dayWriters(form.dates[0] ?? "yyyy-MM-dd")(value);
     case "text":
     case "instant":
     case "decimal":

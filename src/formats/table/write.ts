@@ -67,7 +67,7 @@ interface Place {
   readonly at: number;
 }
 
-/** A cell that is to be written. */
+/** A cell as it stands in the file: one of a head is in the row of every line. */
 interface WrittenCell {
   readonly place: Place;
   readonly text: string | null;
@@ -103,22 +103,23 @@ function lineWriter(profile: Profile) {
     at: column.index ?? labels.indexOf(labelOf(column, language) ?? ""),
   });
   const tagPlace = tagColumn === null ? null : placeOf(tagColumn);
-  const quoted = (text: string | null, isText: boolean): string => {
-    if (text === null) return "";
-    if (quotes === "none") return text;
+  const quoted = (text: string, isText: boolean): string => {
+    if (quotes === "none" || file === "fixed") return text;
     const isNeeded = text.includes(delimiter) || /["\r\n]/.test(text);
     return isNeeded || (quotes === "text" && isText) ? `"${text.replaceAll('"', '""')}"` : text;
   };
+  const cellOf = (place: Place, text: string | null): WrittenCell => ({
+    place,
+    text: text === null ? null : quoted(text, place.type !== "decimal"),
+  });
   /** `tag`: what kind of row it is. */
   const row = (tag: string | null, cells: readonly WrittenCell[]): string => {
-    const own = tagPlace === null || tag === null ? [] : [{ place: tagPlace, text: tag }];
+    const own = tagPlace === null || tag === null ? [] : [cellOf(tagPlace, tag)];
     if (file === "fixed") return fixedLine([...own, ...cells]) + end;
     const line: string[] = header === "tags" ? [tag ?? ""] : Array<string>(width).fill("");
-    for (const { place, text } of [...own, ...cells]) {
-      const written = quoted(text, place.type !== "decimal");
-      if (header === "tags") line.push(written);
-      else line[place.at] = written;
-    }
+    for (const { place, text } of [...own, ...cells])
+      if (header === "tags") line.push(text ?? "");
+      else line[place.at] = text ?? "";
     return line.join(delimiter) + end;
   };
   const headerLines = (): string[][] => {
@@ -137,6 +138,7 @@ function lineWriter(profile: Profile) {
   return {
     delimiter,
     placeOf,
+    cellOf,
     row,
     header: () =>
       headerLines()
@@ -148,7 +150,7 @@ function lineWriter(profile: Profile) {
 /** The header of a file, and the rows of a record. What it gives throws Refused. */
 export function tableText(profile: Profile, dayOf: Writing["dayOf"]) {
   const { file, record: mode, quotes, encoding } = profile;
-  const { delimiter, placeOf, row, header } = lineWriter(profile);
+  const { delimiter, placeOf, cellOf, row, header } = lineWriter(profile);
   const placesOf = (some: readonly Column[]): Place[] =>
     some.filter(isPlaced).map((one) => placeOf(one));
   const head = placesOf(profile.head);
@@ -187,7 +189,7 @@ export function tableText(profile: Profile, dayOf: Writing["dayOf"]) {
       const isAmount = profile.balance !== undefined && labelOf(column, "") === profile.balance;
       if (text !== null && isAmount)
         balance.push(readCell("decimal", text, { ...form, negated: false }) as Decimal);
-      return { place, text };
+      return cellOf(place, text);
     } catch (error) {
       throw refusal(error, field);
     }
@@ -195,7 +197,7 @@ export function tableText(profile: Profile, dayOf: Writing["dayOf"]) {
   const cells = (places: readonly Place[], values: Fields, at: string): WrittenCell[] =>
     places.map((place) => {
       const { name, constant } = place.column;
-      if (constant !== null) return { place, text: constant };
+      if (constant !== null) return cellOf(place, constant);
       const value = values[name];
       const shown = place.type === "day" && typeof value === "string" ? dayOf(value) : value;
       return cell(place, shown, `${at}${name}`);
