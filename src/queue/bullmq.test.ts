@@ -6,13 +6,34 @@ import { numbers, runs } from "../../test/support/runs.ts";
 import { startRedis } from "../../test/support/redis.ts";
 import { openTestSite, startTestWorker } from "../../test/support/shared-queue.ts";
 import type { Answer } from "../core/outcome.ts";
-import { itCarries, job } from "./queue.suite.ts";
+import { done, itCarries, job } from "./queue.suite.ts";
 
 describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
   itCarries(async (sinks) => {
     const redis = await startRedis();
     await startTestWorker(redis, () => sinks);
     return openTestSite(redis).queue;
+  });
+
+  it("those of one bundle go each its own way: a slow one holds up no other's answer, a refused one nobody's", async () => {
+    const redis = await startRedis();
+    const { promise: end, resolve: finish } = Promise.withResolvers<void>();
+    await startTestWorker(redis, () => ({
+      things: {
+        async send({ body }) {
+          if (body === "slow") await end;
+          return done(body);
+        },
+      },
+    }));
+    const { queue } = openTestSite(redis);
+    const slow = queue.carry(job("slow"));
+    const unknown = queue.carry(job("other", "thingz"));
+    expect(await queue.carry(job("quick"))).toEqual(done("quick"));
+    expect((await unknown).detail).toContain('there is no sink "thingz"');
+    expect(await redis.client.llen("{fuelbridge-test}:jobs:active")).toBe(1);
+    finish();
+    expect(await slow).toEqual(done("slow"));
   });
 
   it(

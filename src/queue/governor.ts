@@ -28,7 +28,6 @@ import {
   connected,
   type Hub,
   type Keys,
-  PRELUDE,
   RedisTrouble,
   SITE_ALIVE_MS,
   type Trouble,
@@ -239,7 +238,7 @@ const KEPT_FOR_PROBES = 100;
  * minute for those that may. Of the month it is told what was used and left when it was last looked at: since then, no more than
  * that may have been used, and where Redis knows of less, it is told first what it has lost.
  */
-const ADMIT = `${PRELUDE}
+const ADMIT = `
 local window, limit, flight = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local own = ARGV[5]
 for _, place in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - window)) do
@@ -309,7 +308,7 @@ return {'admitted', 0, used + 1}`;
  * A request was answered: its place counts from now on. Of what the platform says of its minute the least is right, for answers come
  * in any order, and what is under way may not be counted in them. Where Redis was new it says what others have sent.
  */
-const LEARN = `${PRELUDE}
+const LEARN = `
 if ARGV[1] ~= '' and redis.call('ZSCORE', KEYS[2], ARGV[1]) then redis.call('ZADD', KEYS[2], now, ARGV[1]) end
 local gate = redis.call('HMGET', KEYS[1], 'run', 'opens', 'left', 'resets', 'why')
 if gate[1] ~= run then return end
@@ -414,7 +413,7 @@ const pairsOf = (list: readonly string[]): [name: string, value: string][] =>
  * Every count that is told is at least what it was: whoever knows more is right. Counts only grow: where their sum is what was told
  * the last time, so are they, and of many sites' counts nothing is told again.
  */
-const MERGE = `${PRELUDE}
+const MERGE = `
 for at = 3, #ARGV, 2 do
   local before = tonumber(redis.call('HGET', KEYS[1], ARGV[at]) or '0')
   if tonumber(ARGV[at + 1]) > before then redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1]) end

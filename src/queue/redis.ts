@@ -57,13 +57,19 @@ export function openHub(address: RedisAddress) {
       throw new RedisTrouble(explain(place, error as Error, lastFault), error);
     }
   };
-  /** Scripts by their name here: ioredis sends each once, and its hash after that. */
-  const names = new Map<string, string>();
-  function scripted(lua: string): (...args: (string | number)[]) => Promise<unknown> {
-    const name = names.get(lua) ?? `fuelbridge${names.size}`;
-    if (!names.has(lua)) redis.defineCommand(name, { lua });
-    names.set(lua, name);
-    return (...args) => (redis as unknown as Scripts)[name]?.(...args) as Promise<unknown>;
+  const scripts = new Map<string, ReturnType<typeof scriptOf>>();
+  function scriptOf(lua: string) {
+    const name = `fuelbridge${scripts.size}`;
+    // ioredis sends a script once, and its hash after that.
+    redis.defineCommand(name, {
+      lua: `${PRELUDE}\nlocal function one(KEYS, ARGV)${lua}\nend\n${EACH}`,
+    });
+    return together(SCRIPT_CALLS, (calls: readonly Call[]) => {
+      const keys = calls.flatMap(({ keys }) => keys);
+      const args = calls.flatMap(({ args }) => [args.length, ...args]);
+      const run = (redis as unknown as Scripts)[name] as Scripts[string];
+      return ask(run.call(redis, keys.length, ...keys, keys.length / calls.length, ...args));
+    });
   }
   return {
     /** Where it is, without what is secret: `redis.example.com:6379`. */
@@ -71,19 +77,59 @@ export function openHub(address: RedisAddress) {
     redis,
     /** Any command. @throws RedisTrouble; then it may have run all the same */
     ask,
-    /** Runs a Lua script, atomically. @throws RedisTrouble; then it may have run all the same */
-    run: (
-      lua: string,
-      keys: readonly string[],
-      args: readonly (string | number)[],
-    ): Promise<unknown> => ask(scripted(lua)(keys.length, ...keys, ...args)),
+    /**
+     * Runs the body of a Lua function, atomically, that knows {@link PRELUDE}; always with as many keys. Under load one command runs
+     * many. @throws RedisTrouble; then it may have run all the same
+     */
+    run(lua: string, keys: readonly string[], args: Call["args"]): Promise<unknown> {
+      const script = scripts.get(lua) ?? scriptOf(lua);
+      scripts.set(lua, script);
+      return script({ keys, args });
+    },
     /** For what waits in Redis as long as it takes: BullMQ's workers, and who listens. Whoever gets it ends it. */
     waiting: (): Redis => connect(address, { maxRetriesPerRequest: null }),
     close: async (): Promise<void> => redis.disconnect(),
   };
 }
 
-type Scripts = Readonly<Record<string, (...args: (string | number)[]) => Promise<unknown>>>;
+interface Call {
+  readonly keys: readonly string[];
+  readonly args: readonly (string | number)[];
+}
+
+type Scripts = Readonly<Record<string, (...args: (string | number)[]) => Promise<unknown[]>>>;
+
+/** Redis does nothing else while a script runs. */
+const SCRIPT_CALLS = 64;
+
+/** What is asked for in one moment, or while its like is under way, goes together: `most` at a time, answered in their order. */
+export function together<Item, Reply>(
+  most: number,
+  run: (items: readonly Item[]) => Promise<readonly Reply[]>,
+): (item: Item) => Promise<Reply> {
+  const waiting: (PromiseWithResolvers<Reply> & { readonly item: Item })[] = [];
+  let isUnderWay = false;
+  async function go(): Promise<void> {
+    isUnderWay = true;
+    await Promise.resolve();
+    while (waiting.length > 0) {
+      const those = waiting.splice(0, most);
+      try {
+        const replies = await run(those.map(({ item }) => item));
+        for (const [at, { resolve }] of those.entries()) resolve(replies[at] as Reply);
+      } catch (error) {
+        for (const { reject } of those) reject(error);
+      }
+    }
+    isUnderWay = false;
+  }
+  return (item) => {
+    const place = { ...Promise.withResolvers<Reply>(), item };
+    waiting.push(place);
+    if (!isUnderWay) void go();
+    return place.promise;
+  };
+}
 
 /** Resolves once it is connected, or is known not to be. */
 export async function connected({ redis }: Hub, ms = CONNECT_MS): Promise<void> {
@@ -186,6 +232,17 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
   .. string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
 `;
+
+/** Told how many keys each call has, and of each call its arguments after their number. */
+const EACH = `
+local each, replies, at = tonumber(ARGV[1]), {}, 2
+for call = 1, #KEYS / each do
+  local keys, args = {unpack(KEYS, (call - 1) * each + 1, call * each)}, {}
+  for arg = 1, tonumber(ARGV[at]) do args[arg] = ARGV[at + arg] end
+  at = at + 1 + #args
+  replies[call] = one(keys, args) or false
+end
+return replies`;
 
 /** `since`: ISO 8601 UTC. */
 type Lasting = Trouble & { readonly since: string };

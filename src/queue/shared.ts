@@ -8,11 +8,11 @@ import {
   type Keys,
   keysOf,
   openHub,
-  PRELUDE,
   QUEUE,
   type RedisAddress,
   RedisTrouble,
   SITE_ALIVE_MS,
+  together,
   type Trouble,
   watch,
   type Watching,
@@ -39,7 +39,7 @@ export interface SharedOptions {
   readonly rules?: string;
   /** Where its store is. Of two daemons of a site that have one, the former has ended: it is held by one process. */
   readonly home?: string;
-  /** Jobs that a worker has in hand at most. */
+  /** Bundles of jobs that a worker has in hand at most. */
   readonly atOnce?: number;
 }
 
@@ -164,7 +164,7 @@ export const carriedBy = (
   );
 
 // Has workers carry jobs out, over BullMQ. Everything that must be right is decided by the job's permit;
-// BullMQ hands jobs out, those of busy sites after those of others. Redis may be away, be flushed or come back with an older state
+// BullMQ hands them out in bundles, those of busy sites after those of others. Redis may be away, be flushed or come back with an older state
 // at any moment: what it can still prove is told as `not-sent` or as the worker's answer, everything else as `torn`.
 
 export interface Times {
@@ -176,12 +176,13 @@ export interface Times {
   readonly pollMs: number;
 }
 
-/** What BullMQ carries. The request's bytes are frozen: they go through it as they are. */
-interface Payload {
+/** What BullMQ carries: jobs of one site that were there together. The requests' bytes are frozen: they go through it as they are. */
+interface Bundle {
   readonly site: string;
-  readonly sink: string;
-  readonly request: Outgoing;
+  readonly jobs: readonly Job[];
 }
+
+const BUNDLE_JOBS = 8;
 
 const TIMES: Times = { startMs: 20_000, runMs: 45_000, pollMs: 1_000 };
 /** What Redis has lost, or a worker that is gone, is told this soon, unless the answer comes before. */
@@ -198,25 +199,19 @@ const JOB: JobsOptions = { attempts: 1, removeOnComplete: true, removeOnFail: tr
 function bullmqQueue({ hub, keys, ledger, times }: Joined<SiteOptions>, site: Site): Queue {
   const { startMs, runMs, pollMs } = { ...TIMES, ...times };
   const permits = openPermits(hub, keys);
-  const line = openLine(hub, keys, site.name);
   const inHand = new Set<Promise<Answer>>();
+  const line = openLine(hub, keys, site.name, () => inHand.size / site.weight);
 
   /** Null: a worker may take it. */
-  async function offered(id: string, { sink, request }: Job, hint: Hint): Promise<Answer | null> {
+  async function offered(id: string, request: Outgoing): Promise<Answer | null> {
     await site.looked;
     const unfit = site.unfit();
     if (unfit !== null) return notSent(unfit);
-    // What was added without a permit is carried out by nobody.
-    const adding = line.add(id, { site: site.name, sink, request }, inHand.size / site.weight);
-    adding.catch((error: unknown) => hint.wake(error instanceof RedisTrouble ? error.message : ""));
     try {
-      const firstMs = startWithin(request, startMs);
-      const offer = await permits.offer(id, site.name, site.boot, firstMs);
-      if (offer === "offered") return null;
-      line.remove(id);
+      const offer = await permits.offer(id, site.name, site.boot, startWithin(request, startMs));
       if (offer === "no-worker") return notSent(NO_WORKER);
       if (offer === "other-site") return notSent(otherSite(site.name));
-      return unanswered("a job of this name was offered before");
+      return offer === "offered" ? null : unanswered("a job of this name was offered before");
     } catch (error) {
       // No worker was given a permit that we know of; one that was opened all the same is closed by its time.
       return notSent(expectTrouble(error));
@@ -230,7 +225,7 @@ function bullmqQueue({ hub, keys, ledger, times }: Joined<SiteOptions>, site: Si
   }
 
   /** Looks until the job's end is known, or can no longer become known. */
-  async function outcome(id: string, hint: Hint): Promise<Answer> {
+  async function outcome(id: string, hint: Hint, withdraw: () => void): Promise<Answer> {
     const startBy = performance.now() + startMs;
     let lostAt = Infinity;
     let unreachable: RedisTrouble | null = null;
@@ -249,8 +244,7 @@ function bullmqQueue({ hub, keys, ledger, times }: Joined<SiteOptions>, site: Si
       }
       if (known !== null && typeof known !== "string") return counted(known);
       if (known === "withdrawn") {
-        // For tidiness: nobody can take it any more.
-        line.remove(id);
+        withdraw();
         const why = hint.said ?? "";
         return notSent({ message: `no worker took it${why === "" ? "" : `: ${why}`}`, next: "" });
       }
@@ -263,10 +257,16 @@ function bullmqQueue({ hub, keys, ledger, times }: Joined<SiteOptions>, site: Si
 
   async function carry(job: Job): Promise<Answer> {
     const id = `${site.name}_${job.id}`;
+    const refused = await offered(id, job.request);
+    if (refused !== null) return refused;
     const hint = new Hint();
     line.listen(id, hint);
+    const adding = line.add({ ...job, id });
+    adding.catch((error: unknown) => hint.wake(error instanceof RedisTrouble ? error.message : ""));
+    // For tidiness: nobody can take it any more, and those that came with it are as late.
+    const withdraw = (): void => void adding.then(line.remove).catch(() => {});
     try {
-      return (await offered(id, job, hint)) ?? (await outcome(id, hint));
+      return await outcome(id, hint, withdraw);
     } finally {
       line.ignore(id);
     }
@@ -299,9 +299,12 @@ function startWithin({ firstSentAt }: Outgoing, startMs: number): number {
   return Math.min(startMs, isProbe ? leftMs : HOLD_MS - PROBE_MS);
 }
 
-/** Where jobs are handed over, and answers are called out. What is not heard is looked for. */
-function openLine(hub: Hub, keys: Keys, site: string) {
-  const bull = new Bull<Payload>(QUEUE, {
+/**
+ * Where jobs are handed over, and answers are called out. What is not heard is looked for. `turn`: how many jobs of its site are in
+ * hand: busy sites come after others.
+ */
+function openLine(hub: Hub, keys: Keys, site: string, turn: () => number) {
+  const bull = new Bull<Bundle>(QUEUE, {
     prefix: keys.prefix,
     skipVersionCheck: true,
     connection: hub.redis,
@@ -318,12 +321,14 @@ function openLine(hub: Hub, keys: Keys, site: string) {
   });
   void ears.subscribe(keys.home(site)).catch(() => {});
   return {
-    /** `turn`: how many jobs of its site are in hand with it: busy sites come after others. @throws RedisTrouble */
-    add: async (id: string, payload: Payload, turn: number): Promise<void> =>
-      void (await hub.ask(
-        bull.add(QUEUE, payload, { ...JOB, jobId: id, priority: Math.ceil(turn) + 1 }),
-      )),
-    remove: (id: string): void => void bull.remove(id).catch(() => {}),
+    /** The id of its bundle. @throws RedisTrouble */
+    add: together(BUNDLE_JOBS, async (jobs: readonly Job[]) => {
+      const jobId = jobs[0]?.id ?? "";
+      const options = { ...JOB, jobId, priority: Math.ceil(turn()) + 1 };
+      await hub.ask(bull.add(QUEUE, { site, jobs }, options));
+      return jobs.map(() => jobId);
+    }),
+    remove: async (bundle: string): Promise<void> => void (await bull.remove(bundle)),
     listen: (id: string, hint: Hint): void => void hints.set(id, hint),
     ignore: (id: string): void => void hints.delete(id),
     async close(): Promise<void> {
@@ -445,7 +450,7 @@ const otherRules = (site: string, rules: string): Trouble => ({
 });
 
 /** Rows of sites: when they were last heard of, weight, process and rules. Told is one that is there under other rules, or where this one has none. */
-const LOOK = `${PRELUDE}
+const LOOK = `
 local rows = redis.call('HGETALL', KEYS[1])
 local other, owner = false, ARGV[2]
 for at = 1, #rows, 2 do
@@ -531,7 +536,7 @@ function settledIn(text: string): Settled {
   return { ...settled, answer: unanswered(words) };
 }
 
-const OFFER = `${PRELUDE}
+const OFFER = `
 local seen, boot = string.match(redis.call('HGET', KEYS[3], ARGV[5]) or '', '^(%d+) %d+ (%S+)')
 if boot and boot ~= ARGV[3] and now - seen < ${SITE_ALIVE_MS} then return 'other-site' end
 if redis.call('ZCOUNT', KEYS[2], now - ARGV[4], '+inf') == 0 then return 'no-worker' end
@@ -540,7 +545,7 @@ redis.call('HSET', KEYS[1], 'run', run, 'by', now + ARGV[1], 'open', 1)
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 'offered'`;
 
-const TAKE = `${PRELUDE}
+const TAKE = `
 local permit = redis.call('HMGET', KEYS[1], 'run', 'by', 'open')
 if not permit[1] then return {'Redis has no permit for it any more'} end
 if permit[1] ~= run then return {'Redis was restarted since it was offered'} end
@@ -551,7 +556,7 @@ redis.call('HDEL', KEYS[1], 'open')
 return {'taken', permit[2] - now}`;
 
 /** Works without memory too: it only takes away. */
-const STAND = `${PRELUDE}
+const STAND = `
 local permit = redis.call('HMGET', KEYS[1], 'run', 'taken', 'settled', 'open')
 if permit[3] then return {'settled', permit[3]} end
 if not permit[1] then return {'gone'} end
@@ -572,13 +577,15 @@ redis.call('PUBLISH', KEYS[2], ARGV[3] .. ' ' .. ARGV[1])`;
 // Carries out jobs of all sites that share an API key. It keeps nothing: a job is its own from taking the permit to
 // leaving the answer, and what it cannot answer is looked for by the site.
 
-const AT_ONCE = 16;
+const AT_ONCE = 8;
 /** Longer than a job may take; it is renewed before, and a job whose lock is lost fails and is not repeated. */
 const LOCK_MS = 120_000;
 /** A site waits no longer for an answer. */
 const SETTLE_MS = 60_000;
 const SETTLE_AGAIN_MS = 500;
 const WORKER_CLOSE_MS = 5_000;
+/** An answer waits no longer for those of its bundle: what comes home together goes out together again. */
+const GATHER_MS = 100;
 
 function startWorker(options: Joined<SharedOptions> & Watching, sinks: Sinks) {
   const { hub, keys, note, atOnce = AT_ONCE } = options;
@@ -590,14 +597,15 @@ function startWorker(options: Joined<SharedOptions> & Watching, sinks: Sinks) {
   const inHand = new Set<Promise<unknown>>();
   let isClosing = false;
 
-  /** What BullMQ keeps of it: why it was not carried out, or nothing. */
-  async function work({ id: job = "", data }: BullJob<Payload>): Promise<string> {
-    const { site, sink: name, request } = data;
+  /** Null: it is not carried out here. */
+  async function work(
+    { id: job, sink: name, request }: Job,
+    site: string,
+  ): Promise<Settled | null> {
     const sink = Object.hasOwn(sinks, name) ? sinks[name] : undefined;
-    const home = keys.home(site);
-    if (sink === undefined) return refused(job, home, unknownSink(name, sinks));
+    if (sink === undefined) return refused(job, site, unknownSink(name, sinks));
     const taking = await permits.take(job, id);
-    if ("why" in taking) return refused(job, home, taking.why);
+    if ("why" in taking) return refused(job, site, taking.why);
     const startByMs = performance.now() + taking.startMs;
     const errand: Errand = { site, startByMs, used: new Map() };
     const answer = await errands.run(errand, () =>
@@ -609,14 +617,13 @@ function startWorker(options: Joined<SharedOptions> & Watching, sinks: Sinks) {
       }),
     );
     note("job done", { job, sink: name, answer: answer.outcome, detail: answer.detail });
-    await settle(job, site, { answer, used: Object.fromEntries(errand.used) });
-    return "";
+    return { answer, used: Object.fromEntries(errand.used) };
   }
 
-  function refused(job: string, home: string, why: string): string {
+  function refused(job: string, site: string, why: string): null {
     note("job refused", { job, why });
-    void hub.redis.publish(home, `${job} !${why}`).catch(() => {});
-    return why;
+    void hub.redis.publish(keys.home(site), `${job} !${why}`).catch(() => {});
+    return null;
   }
 
   /** Redis may be away just now: the answer is worth waiting for as long as its site does. */
@@ -633,12 +640,20 @@ function startWorker(options: Joined<SharedOptions> & Watching, sinks: Sinks) {
   }
 
   const line = hub.waiting();
-  const carryOut = (job: BullJob<Payload>): Promise<string> => {
-    const working = work(job).finally(() => inHand.delete(working));
-    inHand.add(working);
-    return working;
-  };
-  const worker = new Worker<Payload, string>(QUEUE, carryOut, {
+  async function carryOut({ data: { site, jobs } }: BullJob<Bundle>): Promise<void> {
+    const working = jobs.map((job) => work(job, site));
+    const all = Promise.allSettled(working);
+    const settling = working.map(async (one, at) => {
+      const settled = await one;
+      await within(GATHER_MS, all);
+      if (settled !== null) await settle(jobs[at]?.id ?? "", site, settled);
+    });
+    const over = Promise.allSettled(settling);
+    inHand.add(over);
+    await over;
+    inHand.delete(over);
+  }
+  const worker = new Worker<Bundle>(QUEUE, carryOut, {
     connection: line,
     prefix: keys.prefix,
     skipVersionCheck: true,
@@ -684,6 +699,6 @@ async function closed(worker: Worker, inHand: ReadonlySet<Promise<unknown>>): Pr
 const never = new AbortController().signal;
 
 /** Those that went without a word are forgotten after a while. */
-const PRESENT = `${PRELUDE}
+const PRESENT = `
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - 2 * ARGV[2])`;

@@ -22,7 +22,7 @@ export const sharedOptions = (
   note: () => {},
   windowMs: 200,
   lookMs: 100,
-  atOnce: 4,
+  atOnce: 1,
   rules: "same",
   ...options,
 });
