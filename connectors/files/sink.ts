@@ -13,6 +13,7 @@ import {
   SPARED_MS,
   troubleOf,
   unavailable,
+  UNMOVED,
 } from "./folder/port.ts";
 import { checkRoot, type Site } from "./pickup.ts";
 import type { Outgoing, Sink } from "../../src/core/contract.ts";
@@ -280,7 +281,8 @@ const missingTo = (drop: Drop, { target, staging }: Folders): Promise<string | n
 
 /**
  * What is in the staging folder is ours alone. So where the line was cut and the file is gone from there, it was moved; and
- * while it lies there it may be moved again, for one of two moves finds nothing any more.
+ * while it lies there it may be moved again, for one of two moves finds nothing any more. Where the server answered that it
+ * failed, and the file lies there and not in the target, nothing was moved, and the next file fares no better.
  */
 const moveOnce = (drop: Drop, part: string, final: string): Promise<void> =>
   againAfterCut(
@@ -288,7 +290,13 @@ const moveOnce = (drop: Drop, part: string, final: string): Promise<void> =>
     async () => {
       if ((await drop.look(part)) !== null) await drop.move(part, final);
     },
-  );
+  ).catch(async (error: unknown) => {
+    if ((error as { code?: unknown }).code !== "EFAILED") throw error;
+    const [staged, there] = await allOf([drop.look(part), drop.look(final)]);
+    throw staged !== null && there === null
+      ? failure(UNMOVED, troubleOf(error).detail, error)
+      : error;
+  });
 
 interface Placed {
   readonly part: string;

@@ -158,7 +158,10 @@ function* hasOneSchedule(flow: WrittenFlow, context: FlowContext): Generator<Flo
       yield {
         field,
         message: `${quoted(flow, field, context)} is too often`,
-        remedy: "Write 10s or longer; every look costs a request of the month's budget.",
+        remedy:
+          endIn(flow, "from")?.endpoint === PLATFORM
+            ? "Write 10s or longer: every look costs a request of the month's budget."
+            : "Write 10s or longer.",
       };
   if ((msOf(atLeast) ?? 0) > (msOf(atMost) ?? Infinity))
     yield {

@@ -30,11 +30,20 @@ export type Verb =
 
 /**
  * `dies`: closes the connection instead. `dies-after`: does it and closes the connection without an answer. `hangs`:
- * neither does nor answers. `hangs-after`: does it and does not answer. `fails`: says so, as on a full disk. `denies`: says
- * that the user may not. `lacks`: says that it has no such operation. `lies`: says that it did it.
+ * neither does nor answers. `hangs-after`: does it and does not answer. `fails`: says so, as on a full disk. `fails-after`:
+ * does it and says so. `denies`: says that the user may not. `lacks`: says that it has no such operation. `lies`: says that it did it.
  */
 export type Deed =
-  "does" | "dies" | "dies-after" | "hangs" | "hangs-after" | "fails" | "denies" | "lacks" | "lies";
+  | "does"
+  | "dies"
+  | "dies-after"
+  | "hangs"
+  | "hangs-after"
+  | "fails"
+  | "fails-after"
+  | "denies"
+  | "lacks"
+  | "lies";
 
 export interface HostileServer {
   readonly sftp: {
@@ -64,14 +73,18 @@ interface Manners {
   readonly takes?: "password" | "keyboard-interactive";
   /** What it asks on a keyboard. */
   readonly prompts?: readonly string[];
+  /** Whether it opens a file for writing that is there, as ProFTPD does only where it is told to. */
+  readonly overwrites?: boolean;
+  readonly tellsSizes?: boolean;
 }
 
 /** @param password that it accepts */
 export async function startHostileServer(
   password = "right-one",
   algorithms: ssh2.Algorithms = {},
-  { offers = [], takes = "password", prompts = ["Password: "] }: Manners = {},
+  manners: Manners = {},
 ): Promise<HostileServer> {
+  const { offers = [], takes = "password", prompts = ["Password: "] } = manners;
   const keys = utils.generateKeyPairSync("ecdsa", { bits: 256 });
   const publicKey = keys.public.split(" ")[1] ?? "";
   const sockets = new Set<Socket>();
@@ -118,7 +131,7 @@ export async function startHostileServer(
       accept().on("sftp", (acceptSftp) => {
         const sftp = acceptSftp();
         if (offers.length > 0) offer(sftp, offers);
-        serve(sftp, server, socket);
+        serve(sftp, server, socket, manners);
       });
     });
   });
@@ -150,7 +163,13 @@ type Reply = (sftp: SFTPWrapper, id: number) => void;
 
 type CarryOut = (verb: Verb, id: number, path: string, work: () => Reply) => void;
 
-function serve(sftp: SFTPWrapper, server: HostileServer, socket: Socket): void {
+function serve(
+  sftp: SFTPWrapper,
+  server: HostileServer,
+  socket: Socket,
+  { overwrites = true, tellsSizes = true }: Manners,
+): void {
+  if (!tellsSizes) withoutSizes(sftp);
   /** Does what the plan says, then `work`, whose failure becomes a status. */
   const carryOut: CarryOut = (verb, id, path, work) => {
     server.requests.push(`${verb} ${path}`);
@@ -168,10 +187,11 @@ function serve(sftp: SFTPWrapper, server: HostileServer, socket: Socket): void {
       reply = (to, id) => to.status(id, statusOf(error));
     }
     if (deed === "dies-after") return void socket.destroy();
+    if (deed === "fails-after") return sftp.status(id, STATUS_CODE.FAILURE);
     if (deed === "does") reply(sftp, id);
   };
   const handles = new Handles();
-  serveFiles(sftp, carryOut, handles);
+  serveFiles(sftp, carryOut, handles, overwrites);
   serveFolders(sftp, carryOut, handles);
   serveNames(sftp, carryOut);
 }
@@ -199,9 +219,16 @@ class Handles {
   }
 }
 
-function serveFiles(sftp: SFTPWrapper, carryOut: CarryOut, handles: Handles): void {
+function serveFiles(
+  sftp: SFTPWrapper,
+  carryOut: CarryOut,
+  handles: Handles,
+  overwrites: boolean,
+): void {
   sftp.on("OPEN", (id, path, flags) =>
     carryOut("OPEN", id, path, () => {
+      if (!overwrites && (flags & OPEN_MODE.TRUNC) !== 0 && fs.existsSync(path))
+        return (to, id) => to.status(id, STATUS_CODE.PERMISSION_DENIED);
       const handle = handles.add(path, fs.openSync(path, modeOf(flags)));
       return (to, id) => to.handle(id, handle);
     }),
@@ -317,6 +344,19 @@ const attributesOf = ({ mode, uid, gid, size, atimeMs, mtimeMs }: fs.Stats): ssh
   atime: Math.floor(atimeMs / 1000),
   mtime: Math.floor(mtimeMs / 1000),
 });
+
+/** SFTP 3 lets a server leave them out. */
+function withoutSizes(sftp: SFTPWrapper): void {
+  const { attrs, name } = sftp;
+  const less = ({ size: _, ...told }: ssh2.Attributes) => told as ssh2.Attributes;
+  sftp.attrs = (id, told) => attrs.call(sftp, id, less(told));
+  sftp.name = (id, names) =>
+    name.call(
+      sftp,
+      id,
+      names.map((one) => ({ ...one, attrs: less(one.attrs) })),
+    );
+}
 
 function modeOf(flags: number): number {
   const { O_RDONLY, O_WRONLY, O_CREAT, O_TRUNC } = fs.constants;

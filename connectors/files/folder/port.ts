@@ -276,6 +276,9 @@ const UNCERTAIN = new Set([
   "EPROTO",
 ]);
 
+/** The code of a move that a server says has failed, where the file is known to lie where it lay. */
+export const UNMOVED = "EUNMOVED";
+
 /** So long nothing is tried again where a disk did not say what it did. */
 export const SPARED_MS = 60_000;
 
@@ -297,11 +300,13 @@ const NEXT: Readonly<Record<string, string>> = {
   ENOSPC: SPACE,
   EDQUOT: SPACE,
   EFBIG: SPACE,
-  ENOENT: "Create the folder, or mount the share it is on, and restart.",
+  ENOENT: "Create the folder, or mount the share that it is on: it goes on by itself then.",
   ENOTDIR: "A file is in the way of a folder: move it aside.",
   ENOTSUP: "The file server cannot do that: have it set up so that it can, or use another one.",
   EFAILED:
     "The server gives no reason: look at its log, at its free space and quota, and whether the name is taken.",
+  [UNMOVED]:
+    "The server gives no reason: look at its log, and whether the user may rename there and both folders are on one file system.",
   ETIMEDOUT: "Look at the server and the network; raise sftp.timeoutMs if the server is that slow.",
   ECONNRESET: "Look at the server and the network; the connection is made anew by itself.",
   [LINKED]:
@@ -328,6 +333,7 @@ const OF_THE_FOLDER: ReadonlySet<string> = new Set(
     "ENOTSUP",
     "EXDEV",
     LINKED,
+    UNMOVED,
   ]),
 );
 

@@ -222,7 +222,7 @@ describe("a server that does not do what it is asked", () => {
     },
   );
 
-  test.each<Deed>(["dies", "hangs", "fails"])(
+  test.each<Deed>(["dies", "hangs"])(
     "the rename did not take place (%s): unknown, then not found, and the same file goes again",
     async (deed) => {
       const { sink, sent } = await staged();
@@ -235,6 +235,66 @@ describe("a server that does not do what it is asked", () => {
       expect(delivered().length).toBe(1);
     },
   );
+
+  test("a rename that fails without a reason stops the endpoint: the file lies there, and no document is charged with it", async () => {
+    const { sink, sent } = await staged();
+    fault("RENAME", "fails");
+    expect(await sink.send(sent, signal)).toMatchObject({
+      outcome: "nothing",
+      stop: "receiver",
+      next: expect.stringContaining("may rename there"),
+    });
+    expect(delivered()).toEqual([]);
+    expect(await sink.find(sent, signal)).toMatchObject({ found: "none" });
+    await sink.prepare?.(sent, signal);
+    expect(await sink.send(sent, signal)).toMatchObject({ outcome: "done" });
+    expect(delivered().length).toBe(1);
+  });
+
+  test("a rename that took place and is said to have failed is found later, also when the ERP was quick", async () => {
+    for (const isTaken of [false, true]) {
+      rmSync(join(folder, "in"), { recursive: true, force: true });
+      const { sink, request, sent } = await staged();
+      fault("RENAME", "fails-after");
+      expect(await sink.send(sent, signal)).toMatchObject({ outcome: "unknown" });
+      if (isTaken) rmSync(join(folder, request.target));
+      expect(await sink.find(sent, signal)).toMatchObject({ found: "exact" });
+    }
+  });
+
+  test("a server that lets nobody overwrite: what a killed program left half written is written anew", async () => {
+    const keeping = await startHostileServer("right-one", {}, { overwrites: false });
+    onTestFinished(() => keeping.end());
+    const sink = open(keeping.sftp).sinks["books"] as Sink;
+    const items = [item(invoice())];
+    const request: Outgoing = { ...sink.freeze(items), key: "fb1_key", items, firstSentAt: null };
+    await sink.prepare?.(request, signal);
+    const [part = ""] = readdirSync(join(folder, "in.staging")).filter((name) =>
+      /part$/.test(name),
+    );
+    writeFileSync(join(folder, "in.staging", part), "half");
+    await sink.prepare?.(request, signal);
+    expect(await sink.send({ ...request, firstSentAt: SENT }, signal)).toMatchObject({
+      outcome: "done",
+    });
+    expect(readFileSync(join(folder, request.target), "utf8")).toBe(request.body);
+  });
+
+  test("a server that does not tell how large files are: none is taken for empty, and what to do is said", async () => {
+    const silent = await startHostileServer("right-one", {}, { tellsSizes: false });
+    onTestFinished(() => silent.end());
+    const endpoint = open(silent.sftp);
+    mkdirSync(join(folder, "out"));
+    writeFileSync(join(folder, "out/customers.csv"), "ID\r\n");
+    const reading = { signal, known: () => null, stored: () => false };
+    const read = endpoint.sources["customers"]?.read(null, reading);
+    await expect(read?.[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      name: "SourceUnavailable",
+      message: expect.stringContaining("does not tell how large customers.csv is"),
+      next: expect.stringContaining("use another one"),
+    });
+    expect(readdirSync(join(folder, "out"))).toEqual(["customers.csv"]);
+  });
 
   test("a rename that the server denies stops the endpoint and names the user of the server", async () => {
     const { sink, sent } = await staged();

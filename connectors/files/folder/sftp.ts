@@ -461,6 +461,10 @@ function operationsOn(connection: Connection) {
   const openedFile = (path: string): Promise<Handle | null> =>
     orNull(opened(`open ${path}`, (sftp, done) => sftp.open(path, "r", done)));
 
+  async function removed(path: string): Promise<void> {
+    await orNull(run<void>(`delete ${path}`, (sftp, done) => sftp.unlink(path, done)));
+  }
+
   async function makeFolder(path: string): Promise<void> {
     if (await isFolder(path)) return;
     const above = posix.dirname(path);
@@ -473,7 +477,7 @@ function operationsOn(connection: Connection) {
     }
   }
 
-  return { run, again, look, isFolder, opened, openedFile, makeFolder };
+  return { run, again, look, isFolder, opened, openedFile, removed, makeFolder };
 }
 
 /** `folder`: from where the server puts the user, or absolute there. */
@@ -481,7 +485,8 @@ export function sftpDrop(config: SftpConfig, folder: string): Drop {
   const connection = new Connection(config);
   const named = folder.replaceAll("\\", "/");
   const base = withoutEnd(posix.normalize(named));
-  const { run, again, look, isFolder, opened, openedFile, makeFolder } = operationsOn(connection);
+  const { run, again, look, isFolder, opened, openedFile, removed, makeFolder } =
+    operationsOn(connection);
 
   return {
     where: `${whereOf(config)}${named.startsWith("/") ? "" : "/"}${named}`,
@@ -559,6 +564,8 @@ export function sftpDrop(config: SftpConfig, folder: string): Drop {
         const there = await look(path);
         if (there !== null && there.kind !== "file")
           throw failure("ELOOP", `${path} is a link or a folder`);
+        // Servers that let nobody overwrite (ProFTPD, unless told) let one delete and write anew.
+        if (there !== null && over === "any") await removed(path);
         const flags = over === "any" ? "w" : WRITE | TRUNCATE;
         const file = await opened(`open ${path}`, (sftp, done) => sftp.open(path, flags, done));
         // Requests of one file are carried out in their order (draft-ietf-secsh-filexfer-02, 6.1), and each has its answer.
@@ -597,10 +604,7 @@ export function sftpDrop(config: SftpConfig, folder: string): Drop {
         );
       }),
 
-    remove: (path) =>
-      again(async () => {
-        await orNull(run<void>(`delete ${path}`, (sftp, done) => sftp.unlink(path, done)));
-      }),
+    remove: (path) => again(() => removed(path)),
 
     removeFolder: (path) =>
       run(`delete the folder ${path}`, (sftp, done) => sftp.rmdir(path, done)),
@@ -689,10 +693,13 @@ type Ask = (answered: (error?: Error | null) => void) => void;
 /** By SFTP 3 a server may leave each of them out. */
 type Told = Partial<Pick<Attributes, "mode" | "size" | "mtime">>;
 
-function entryOf(name: string, { mode, size = 0, mtime = 0 }: Told): Entry {
+function entryOf(name: string, { mode, size, mtime = 0 }: Told): Entry {
   const type = (mode ?? FILE) & TYPE;
   const kind = type === FILE ? "file" : type === FOLDER ? "folder" : "other";
-  return { name, kind, size, mtimeMs: mtime * 1000 };
+  // Taken for 0, a file would be read as empty, and one of ours never be found whole.
+  if (kind === "file" && size === undefined)
+    throw failure("ENOTSUP", `the server does not tell how large ${name} is`);
+  return { name, kind, size: size ?? 0, mtimeMs: mtime * 1000 };
 }
 
 const TYPE = 0o170000;
