@@ -104,6 +104,33 @@ describe("pick-up", () => {
     ]);
   });
 
+  test("a file of which rows were refused is read once more after its profile was corrected", async () => {
+    const notes = (state: string) =>
+      folder.put(
+        "notes.yaml",
+        `layout: plain/order-notes\ncolumns: { id: No, orderId: Order, note: { label: Note, values: { ${state}: Late } } }\n`,
+      );
+    const pick = { layout: "plain/order-notes", profile: "notes.yaml", pick: "notes*.csv" };
+    const bytes = "No,Order,Note\r\n1,7,L\r\n2,7,X\r\n";
+    const read = async (name: string) => {
+      await folder.put(name, bytes);
+      return (await folder.read(pick)).changes.map(({ id, fault }) => [id, fault?.code]);
+    };
+    await notes("L");
+    expect(await read("notes.csv")).toEqual([
+      ["1", undefined],
+      ["2", "bad-cell"],
+    ]);
+    expect(await read("notes (1).csv")).toEqual([]);
+    await notes("L: Late, X");
+    const whole = [
+      ["1", undefined],
+      ["2", undefined],
+    ];
+    expect(await read("notes (2).csv")).toEqual(whole);
+    expect(await read("notes (3).csv")).toEqual([]);
+  });
+
   test("two files with one name are two files, and both are kept", async () => {
     await folder.put("customers.csv", file(party("1")));
     expect(await codes()).toEqual(["1"]);
@@ -295,11 +322,18 @@ describe("tables", () => {
     ["lacks the columns", HEADER.replace("Code,Name", "Name"), 'lacks the columns "Code"'],
     ["has unknown ones", "ID,Order ID,Note,Fax", 'has the unknown columns "Fax"', NOTES],
     ["has one twice", `${HEADER},Code`, 'has the column "Code" twice'],
-    ["is empty", "", "has no whole header line"],
+    ["is empty", "", "is empty"],
+    ["has a header that is cut", "ID,Co", "has no whole header line"],
+    [
+      "is UTF-16 without a mark",
+      Buffer.from("ID,Code\r\n", "utf16le").toString("latin1"),
+      "is UTF-16 without a byte order mark",
+    ],
   ])(
     "a file that %s is refused as a whole, with the reason beside it",
     async (_name, head, reason, pick: Record<string, unknown> = picks.customers) => {
-      await folder.put("customers.csv", head === "" ? "" : `${head}\r\n${party("1")}\r\n`);
+      const isCut = head === "" || head === "ID,Co";
+      await folder.put("customers.csv", isCut ? head : `${head}\r\n${party("1")}\r\n`);
       const { changes, notices, pages } = await folder.read(pick);
       expect(changes).toEqual([]);
       expect(notices[0]).toContain(`customers.csv line 1: the file ${reason}`);

@@ -128,6 +128,8 @@ interface Reader {
   readonly restates: boolean;
   /** Each file is a whole list: what is missing in it is gone. */
   readonly isList: boolean;
+  /** By what it reads so and not otherwise, as a digest; null: the same bytes are always read the same. */
+  readonly form: string | null;
   /**
    * Null: a file was written to meanwhile, or reading was told to stop. Nothing is to be delivered then.
    * @throws PartFault when a file is not what the profile says, SourceUnavailable when there is no room
@@ -150,6 +152,10 @@ export function tableReader(
     encoding: encodingOf(config.encoding, profile),
     restates,
     isList: restates && config.holds === "all",
+    form: hash(
+      "sha256",
+      JSON.stringify([profile.digest, config.encoding, delimiter, labels, decimal]),
+    ),
     async read({ parts }, { signal, advanced }, manifests) {
       const bytes = [...parts.values()].reduce((sum, { size }) => sum + size, 0);
       const large = bytes <= SMALL_BYTES ? undefined : site.scratch?.(bytes);
@@ -176,6 +182,7 @@ export const wholeReader = (records: RecordReader): Reader => ({
   restates: records.restates,
   // A message has what its sender had to tell.
   isList: false,
+  form: null,
   async read({ parts }, _progress, manifests) {
     const [file] = parts.values();
     const [manifest] = manifests?.values() ?? [];
@@ -384,6 +391,13 @@ async function* partsOf(
   }
 }
 
+/**
+ * What says of bytes that records in them were refused, as they were read: once the profile or the settings were corrected,
+ * the same file may be read.
+ */
+const refusedIn = (opened: OpenedSet, form = "any"): string =>
+  `refused in ${opened.hash}, read as ${form}`;
+
 /** @throws PartFault when nothing of the set can be read */
 async function* pagesOf(
   arriving: Arriving,
@@ -397,7 +411,12 @@ async function* pagesOf(
   const name = namesOf(set);
   const cameAt = cameAtOf(set);
   const known = reading.known(opened.hash);
-  if (known !== null && (isUnmoved || known.since === 0 || !reader.restates)) {
+  const { form } = reader;
+  const isReadOtherwise =
+    form !== null &&
+    reading.known(refusedIn(opened)) !== null &&
+    reading.known(refusedIn(opened, form)) === null;
+  if (known !== null && !isReadOtherwise && (isUnmoved || known.since === 0 || !reader.restates)) {
     const notice = `${name} came before, as ${known.name} at ${known.at}; it is not read again.`;
     const again = { ...wholeOf(opened), again: true } as const;
     yield { changes: [], position, cameAt, notices: [notice], whole: again };
@@ -415,7 +434,6 @@ async function* pagesOf(
     const total = scratch.count();
     const end = {
       cameAt,
-      arrival: { id: opened.hash, name, numbers },
       notices: result.notices,
       ...(cut === null
         ? { whole: wholeOf(opened) }
@@ -424,6 +442,7 @@ async function* pagesOf(
       replies: replies === null ? [] : (result.replies ?? []),
     };
     let isLast = false;
+    let isRefused = isReadOtherwise;
     for (let done = 0; !isLast;) {
       if (reading.signal.aborted) return "stays";
       const changes = changesOf(scratch, done, PAGE.changes, PAGE.characters);
@@ -432,7 +451,11 @@ async function* pagesOf(
       const list = { name, total, isLast, isComplete: cut === null && nameless === 0 };
       const listed = reader.isList ? { list } : {};
       const share = isLast ? 1 : done / total;
-      yield { changes, position, share, ...listed, ...(isLast ? end : {}) };
+      isRefused ||= changes.some(({ fault }) => fault !== undefined);
+      const refused =
+        isRefused && form !== null ? [refusedIn(opened), refusedIn(opened, form)] : [];
+      const arrival = { id: opened.hash, name, numbers: [...numbers, ...refused] };
+      yield { changes, position, share, ...listed, ...(isLast ? { ...end, arrival } : {}) };
     }
     return moveOf(opened, cut === null ? archived : place.failed, cut);
   } finally {

@@ -32,7 +32,7 @@ const CODES = {
     "paid-already taken-back unpaid-after-delivery waits-for-closed",
   ],
   /** It clears by itself. */
-  "wait resolve": ["draft-at-receiver partly-paid waits-for waits-for-unread waits-without-flow"],
+  "wait resolve": ["draft-at-receiver partly-paid waits-for waits-for-unread"],
   /** Nobody knows whether, or as what, the receiver has it. */
   "link retry resolve": [
     "code-changed duplicate maybe-delivered needs-decision not-acknowledged number-taken",
@@ -65,7 +65,7 @@ const CODES = {
     "several-sites single-user state-not-writable subscription taken test-idoc text-not-kept",
     "text-too-long throttled too-large too-long-for-x12 too-many-digits turned twice-in-books",
     "unauthorised unit-not-held unknown-enum unknown-plant unknown-unit unreadable unsupported",
-    "void-after-delivery would-differ wrong-account wrong-client wrong-currency wrong-journal",
+    "void-after-delivery waits-without-flow would-differ wrong-account wrong-client wrong-currency wrong-journal",
     "wrong-password wrong-reference",
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

@@ -214,6 +214,7 @@ export async function survey(file: Bytes, encoding: Encoding) {
   const hash = createHash("sha256");
   let charset: string | null = null;
   let isMarked = false;
+  let isUnmarked = false;
   let decoder: TextDecoder | null = null;
   let isValid = true;
   for await (const piece of piecesOf(file)) {
@@ -221,6 +222,7 @@ export async function survey(file: Bytes, encoding: Encoding) {
     if (charset === null) {
       const mark = MARKS.find(({ start }) => start.every((byte, at) => piece[at] === byte));
       isMarked = mark !== undefined;
+      isUnmarked = piece.length > 1 && (piece[0] === 0) !== (piece[1] === 0);
       charset = SINGLE_BYTE.has(encoding) ? encoding : (mark?.name ?? "utf-8");
       decoder = charset === "latin1" ? null : decoderOf(charset);
     }
@@ -228,6 +230,10 @@ export async function survey(file: Bytes, encoding: Encoding) {
   }
   const found = charset ?? "utf-8";
   const digest = hash.digest("hex");
+  // Whatever it is read as, nobody would recognize it in what is said of its columns.
+  const said = "is UTF-16 without a byte order mark: have it written with one, or as UTF-8";
+  if (isUnmarked)
+    return { hash: digest, encoding: found, fallback: false, fault: new FileFault(said) };
   if (isValid) return { hash: digest, encoding: found, fallback: false, fault: null };
   if (encoding === "auto" && !isMarked)
     return { hash: digest, encoding: "windows-1252", fallback: true, fault: null };

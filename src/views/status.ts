@@ -156,7 +156,7 @@ function groupsIn({ quarantine }: Status): Blocks {
     clearing.length > 0 &&
       paragraph(
         plural(waiting, "document"),
-        ` in quarantine ${waiting === 1 ? "waits" : "wait"} for something else, and clear by themselves`,
+        ` in quarantine ${waiting === 1 ? "waits for something else, and clears by itself" : "wait for something else, and clear by themselves"}`,
         each(".", ": fuelbridge quarantine list"),
       ),
   ];

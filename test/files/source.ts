@@ -81,7 +81,9 @@ export async function dropFolder(): Promise<DropFolder> {
     for await (const page of source.read(position, reading)) {
       pages.push(page);
       ({ position } = page);
-      if (page.arrival) seen.push({ ...page.arrival, at: "2026-11-21T12:00:00Z" });
+      const { id, name = "", numbers = [] } = page.arrival ?? {};
+      if (id !== undefined)
+        seen.push(...[...numbers, id].map((id) => ({ id, name, at: "2026-11-21T12:00:00Z" })));
     }
     const changes = pages.flatMap((page) => page.changes);
     return { pages, changes, obstacles, notices: pages.flatMap(toldOf) };

@@ -1,4 +1,5 @@
 /** A profile from its text, checked against its layout: every mistake is told with its line and what would fit. */
+import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";
@@ -244,6 +245,8 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
       expectField(by, list.columns, [...path, "by"]);
     }
     const tags = typeof tag === "string" ? { [tag]: "" } : tag;
+    for (const field of Object.values(tags ?? {}))
+      if (field !== "") expectField(field, list.columns, [...path, "tag"]);
     return {
       name,
       /** The part of the export that has its rows; null: they stand among those of the heads. */
@@ -271,6 +274,8 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
   };
   const profile = {
     ...rest,
+    /** Of all that it says. */
+    digest: hash("sha256", JSON.stringify(settings)),
     header: rest.file === "fixed" ? 0 : rest.header,
     layout,
     languages: Object.fromEntries<Pick<CellForm, "numbers" | "dates">>(written),

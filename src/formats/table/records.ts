@@ -293,7 +293,7 @@ function labelOf(name: string): Label {
 }
 
 const NEXT =
-  "Correct it in the ERP and export again; a corrected file is read like any other. Where the ERP always writes it so, say it in the profile.";
+  "Correct it in the ERP and export again; a corrected file is read like any other. Where the ERP always writes it so, say it in the profile, start fuelbridge anew, and put the same file in again.";
 
 const cellFault = ({ column, message, reason }: Problem): Fault => ({
   code: column === "" ? "bad-row" : "bad-cell",

@@ -211,9 +211,12 @@ export class Sheet {
     isEnded = false,
   ): Promise<Sheet> {
     if (header === 0) return new Sheet([], [], batches, { hidden, isEnded: false });
-    for (;;) {
+    for (let isEmpty = true; ; isEmpty = false) {
       const next = await batches.next();
-      if (next.done) throw new FileFault("has no whole header line", header);
+      if (next.done) {
+        isEmpty &&= next.value === null;
+        throw new FileFault(isEmpty ? "is empty" : "has no whole header line", header);
+      }
       const [first, ...rows] = next.value.filter(({ line }) => line >= header);
       if (first !== undefined) return new Sheet(first.cells, rows, batches, { hidden, isEnded });
     }
