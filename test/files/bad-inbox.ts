@@ -152,7 +152,7 @@ const csvKinds: Kinds = {
 
 const fixedKinds: Kinds = {
   ...tableKinds(fixed),
-  "UTF-16 without a mark": ["torn", edited(fixed, (text) => utf16(text, { mark: "" }))],
+  "UTF-16 without a mark": ["refused", edited(fixed, (text) => utf16(text, { mark: "" }))],
   "an end within a row": ["cut", edited(fixed, (text) => text.slice(0, -60))],
   "a price that is missing": ["row", withRow(fixed, { price: "" })],
 };
