@@ -347,15 +347,15 @@ const attributesOf = ({ mode, uid, gid, size, atimeMs, mtimeMs }: fs.Stats): ssh
 
 /** SFTP 3 lets a server leave them out. */
 function withoutSizes(sftp: SFTPWrapper): void {
-  const { attrs, name } = sftp;
-  const less = ({ size: _, ...told }: ssh2.Attributes) => told as ssh2.Attributes;
-  sftp.attrs = (id, told) => attrs.call(sftp, id, less(told));
-  sftp.name = (id, names) =>
-    name.call(
-      sftp,
-      id,
-      names.map((one) => ({ ...one, attrs: less(one.attrs) })),
-    );
+  const attrs = sftp.attrs.bind(sftp);
+  const name = sftp.name.bind(sftp);
+  const less = (told: ssh2.Attributes) =>
+    ({ ...told, size: undefined }) as unknown as ssh2.Attributes;
+  sftp.attrs = (id, told) => attrs(id, less(told));
+  sftp.name = (id, names) => {
+    const told = names.map((one) => ({ ...one, attrs: less(one.attrs) }));
+    name(id, told);
+  };
 }
 
 function modeOf(flags: number): number {
