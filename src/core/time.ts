@@ -48,15 +48,21 @@ const DAY_MS = 86_400_000;
 const DAYS_MAX = 10_000;
 
 const DATE_ONLY = /^\d{4}-\d\d-\d\d$/;
+/** Where it may be midnight elsewhere: zones are whole quarters of an hour apart. */
+const QUARTER = /:(?:00|15|30|45):00(?:\.0+)?[+-]\d\d:?\d\d$/;
 const MIDNIGHT = /^\d{4}-\d\d-\d\d[Tt ]00:00:00(?:\.0+)?(?:[Zz]|[+-]\d\d:?\d\d)$/;
 
 /**
  * Of a field that names a day and is written as an instant (due, requested, delivered): a midnight, in whatever zone, is
- * the day itself, without a time (`2026-12-01`); any other instant stays as it is. Never of what tells when something
- * happened (made, changed, paid): that is an instant, at midnight too.
+ * the day itself, without a time (`2026-12-01`); any other instant stays as it is. A midnight of UTC is one in the clocks of
+ * another zone too (`2026-11-30T18:00:00-06:00`), for a server that writes one instant in two zones names one day. Never of
+ * what tells when something happened (made, changed, paid): that is an instant, at midnight too.
  */
-export const namedDay = (instant: string): string =>
-  MIDNIGHT.test(instant) ? instant.slice(0, 10) : instant;
+export function namedDay(instant: string): string {
+  if (MIDNIGHT.test(instant)) return instant.slice(0, 10);
+  const atMs = QUARTER.test(instant) ? Date.parse(instant) : Number.NaN;
+  return atMs % DAY_MS === 0 ? dayAt(atMs) : instant;
+}
 
 const MINUTE_MS = 60_000;
 

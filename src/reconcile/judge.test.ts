@@ -353,3 +353,19 @@ test("an order that its books keep by amounts alone is equal: no gallons are not
     "lines.2.amount",
   ]);
 });
+
+test("an invoice that is paid on both sides, on another day on each, is not said to lack a payment", () => {
+  const site = new Ground(twoSides(16));
+  const paid = site.sides.pairs.find(({ kind, isPaid }) => kind === "invoice" && isPaid) as Pair;
+  site.facts("platform", paid, (facts) => ({
+    ...facts,
+    days: { ...facts.days, paid: "2026-01-02" },
+  }));
+  site.facts("books", paid, (facts) => ({ ...facts, days: { ...facts.days, paid: "2026-01-03" } }));
+  expect(wrong(site)).toMatchObject([
+    {
+      differences: [{ field: "days.paid" }],
+      cause: { code: "fields", message: "it is paid on both sides, on another day on each" },
+    },
+  ]);
+});

@@ -361,6 +361,12 @@ function differing({ one, differences, told }: Facing): Fault<string> {
       `${part} is paid in the books; the platform takes no part of a payment`,
       "Nothing is to be done: it is marked as paid on the platform once all of it is paid. Tell the customer if it matters.",
     );
+  if (differences.every(({ field }) => field === "days.paid"))
+    return fault(
+      "fields",
+      "it is paid on both sides, on another day on each",
+      "The platform keeps the day on which it was paid there. Correct the day in the books if that is wrong, or accept the difference: `fuelbridge accept`, with its flow and number.",
+    );
   if (differences.every(({ field }) => PROGRESS.has(field)))
     return fault(
       "progress",

@@ -3,6 +3,7 @@ import { nowhere } from "../../../test/conformance/samples.ts";
 import type { Row } from "../../../test/conformance/support.ts";
 import { delivery } from "../../../test/platform/deliver.ts";
 import { deliverThrough, unknownOutcomes } from "../../../test/platform/outcomes-unknown.ts";
+import type { Memory } from "../../core/contract.ts";
 import { faultFor, never, outgoing, usePlatform } from "../../../test/platform/support.ts";
 
 const platform = usePlatform();
@@ -70,7 +71,8 @@ describe("looking for a payment", () => {
     ["exact", { status: "PAID", paidAt }, payment],
     ["exact", { status: "PAID", paidAt: "2026-11-20T06:00:00.900-06:00" }, payment],
     ["exact", { status: "PAID", paidAt: "2026-01-01T00:00:00Z" }, (id: string) => payment(id, "")],
-    ["none", { status: "PAID", paidAt: "2026-11-20T12:00:02Z" }, payment],
+    ["exact", { status: "PAID", paidAt: "2026-11-20T12:00:02Z" }, payment],
+    ["exact", { status: "PAID", paidAt: "2026-11-19T12:00:00Z" }, payment],
     ["none", { status: "PAID" }, payment],
     ["none", { status: "OUTSTANDING" }, payment],
     ["none", { status: "OVERDUE" }, payment],
@@ -82,6 +84,22 @@ describe("looking for a payment", () => {
     const finding = await find(document(id));
     expect(finding).toMatchObject({ found, ...(found === "exact" ? { ids: [id] } : {}) });
     expect(finding.detail).toContain(`INV-7 is ${fields.status}`);
+  });
+
+  test.each([
+    ["exact", paidAt],
+    ["none", "2026-11-19T12:00:00Z"],
+  ])("of one that we marked before, as the books have it now: %s %s", async (found, marked) => {
+    const id = await made({ status: "PAID", paidAt: marked });
+    const to = sink();
+    const link = { kind: "invoice-payment", counterpart: id, number: "INV-7", body: null } as const;
+    const memory: Memory = {
+      linked: () => [{ ...link, isOwnKind: true, isOwnRecord: true }],
+      numbered: () => [],
+      isTold: () => false,
+      isDismissed: () => false,
+    };
+    expect(await to.find(outgoing(to, [payment(id)]), never, memory)).toMatchObject({ found });
   });
 
   test("none: no such invoice", async () => {
@@ -111,6 +129,15 @@ describe("through the engine", () => {
       delivered: 1,
     });
     expect(await stored()).toMatchObject({ status: "PAID", paidAt });
+  });
+
+  test("one that the customer has paid on the platform keeps the time of it", async () => {
+    const there = { status: "PAID", paidAt: "2026-11-19T15:04:05Z", notes: "card 4711" };
+    const id = await made(there);
+    const work = delivery(sink(), await platform.clock(), [payment(id)]);
+    expect(await work.settled()).toEqual({ delivered: 1 });
+    expect(await stored()).toMatchObject(there);
+    expect(await control.requests("?method=PUT")).toEqual([]);
   });
 
   test.each(["VOID", "DISPUTED"])(

@@ -158,8 +158,15 @@ function invoiceDiffers(ours: CreateInvoice, theirs: ListedInvoice): string | nu
     : `lines of ${theirSum.text} instead of ${sum.text}`;
 }
 
-/** An invoice that is void or in dispute is never marked: a person decides. */
-async function findPaid(context: SinkContext, request: Outgoing): Promise<Finding> {
+/**
+ * An invoice that is void or in dispute is never marked: a person decides. One that somebody else has marked, or paid there,
+ * keeps the time of it; a day that we gave it ourselves and that the books have corrected is marked again.
+ */
+async function findPaid(
+  context: SinkContext,
+  request: Outgoing,
+  memory?: Memory,
+): Promise<Finding> {
   const { paidAt } = MarkPaid.parse(parseExact(request.body));
   const id = idIn(request);
   const invoice = await readAt(context, pathOf("getInvoice", id), ListedInvoice);
@@ -168,9 +175,11 @@ async function findPaid(context: SinkContext, request: Outgoing): Promise<Findin
   const detail = `invoice ${number} is ${status}`;
   if (status === "VOID" || status === "DISPUTED") return { found: "different", detail };
   if (status !== "PAID") return { found: "none", detail };
-  return paidAt === undefined || isSameInstant(paidAt, invoice.paidAt ?? "")
-    ? { found: "exact", ids: [id], detail }
-    : { found: "none", detail: `${detail} at ${invoice.paidAt}, not at ${paidAt}` };
+  const isOurs = memory?.linked(id).some(({ isOwnKind }) => isOwnKind) === true;
+  const { paidAt: since } = invoice;
+  return paidAt === undefined || (since !== null && (!isOurs || isSameInstant(paidAt, since)))
+    ? { found: "exact", ids: [id], detail: `${detail} since ${since}` }
+    : { found: "none", detail: `${detail} at ${since}, not at ${paidAt}` };
 }
 
 /** A document with a `ticketId`, and one of a ticket that we made, changes that ticket; any other makes a new one. */
