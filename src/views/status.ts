@@ -485,7 +485,7 @@ function checksOf({ month, comparedAt, notCompared, matchedAt, status }: MonthEn
       lastError !== null || lastSuccessAt === null || unread.some(({ awaited }) => !awaited),
   );
   const pending = flows.reduce((sum, flow) => sum + flow.pending, 0);
-  const left = documentsIn(parted(quarantine)[0]);
+  const [left, waiting] = parted(quarantine).map(documentsIn) as [number, number];
   const { confirmed, seen, clears } = reconciliation.differences;
   const differences = confirmed + seen;
   const documents = address("/documents", { month, state: "pending" });
@@ -498,9 +498,12 @@ function checksOf({ month, comparedAt, notCompared, matchedAt, status }: MonthEn
     },
     {
       what: "Everything is delivered",
-      isDone: pending === 0,
-      number: say`${plural(pending, "document")} on the way`,
-      where: link(documents, "Documents"),
+      isDone: pending + waiting === 0,
+      number: [
+        say`${plural(pending, "document")} on the way`,
+        waiting > 0 && say`, ${plural(waiting, "document waits", "documents wait")} for another`,
+      ],
+      where: waiting > 0 ? link("/needs-you", "Needs you") : link(documents, "Documents"),
     },
     {
       what: "Nothing waits for a decision",

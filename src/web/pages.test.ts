@@ -574,6 +574,18 @@ test("the month's end is one page: every point with its number and the way there
   );
 });
 
+test("a month is not called delivered while documents wait for others", async () => {
+  const { office } = await site();
+  const told = await office.monthEnd("2026-10");
+  const { status } = told;
+  const quarantine = status.quarantine.map((group) => ({ ...group, helps: ["wait"] as const }));
+  const text = asText(monthEndView({ ...told, status: { ...status, quarantine } }));
+  expect(text).toMatch(
+    /Everything is delivered +open +0 documents on the way, 2 documents wait for another/,
+  );
+  expect(text).toMatch(/Nothing waits for a decision +yes +0 documents in quarantine/);
+});
+
 test("rows that are missing are a file with what is known of each", async () => {
   const { office } = await site();
   const [group] = await office.quarantine();
