@@ -132,6 +132,9 @@ const LABELS: Readonly<Record<string, string>> = {
   check: "check number",
   record: "record",
 };
+
+/** The field of what cannot be compared whole: another matter than records that are there twice or not at all (`record`). */
+export const UNTOLD = "comparison";
 const wordsOf = (field: string): string => (field === "unitPrice" ? "unit price" : field);
 
 /** As a multiset: first those that are equal in all that both show, then the rest in order. */

@@ -5,7 +5,7 @@ import type { Fault } from "../core/record.ts";
 import type { Difference, HoldingKind } from "../core/holdings.ts";
 import { sameNumber } from "../core/keys.ts";
 import { amountText } from "../core/text.ts";
-import { compare, inLines } from "./compare.ts";
+import { compare, inLines, UNTOLD } from "./compare.ts";
 import { adapterOf, desiredOf } from "./desired.ts";
 import type { InvoiceDocument, PaymentDocument } from "./documents.ts";
 import {
@@ -239,7 +239,7 @@ function contentOf(planning: Planning, desired: Desired, { facts }: Entry): Diff
   const { refusal, number } = desired;
   if (refusal !== undefined) {
     const held = `cannot be compared: ${refusal.message}`;
-    return [{ field: "record", expected: number, held }];
+    return [{ field: UNTOLD, expected: number, held }];
   }
   const kind = kindOf(planning, desired);
   const ignore = planning.books.surroundings.ignore[kind] ?? [];

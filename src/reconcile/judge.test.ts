@@ -45,7 +45,7 @@ test("a record that its side cannot tell whole is one row that says why and what
     expect.arrayContaining([
       [
         "differs",
-        { field: "record", platform: "held", books: `cannot be compared: ${untold.message}` },
+        { field: "comparison", platform: "held", books: `cannot be compared: ${untold.message}` },
         "Enter the rate.",
       ],
     ]),

@@ -17,6 +17,7 @@ import {
   type Ignore,
   isSame,
   labelOf,
+  UNTOLD,
   type Value,
 } from "../ledger/compare.ts";
 import {
@@ -346,7 +347,7 @@ function differing({ one, differences, told }: Facing): Fault<string> {
       "fuelbridge, or the platform's id in the books, joins it with another document than both records prove",
       "Compare both documents; correct the platform's id in the books, or deliver the right one again.",
     );
-  if (has("record")) {
+  if (has(UNTOLD)) {
     const why = untoldOf(one)?.fault ?? (told !== null && "fault" in told ? told.fault : null);
     return fault(
       "cannot-be-compared",
@@ -565,7 +566,7 @@ function mappedDifferences(
 }
 
 const notCompared = (began: "platform" | "books", why: string): FieldDifference => ({
-  field: "record",
+  field: UNTOLD,
   platform: began === "platform" ? `cannot be compared: ${why}` : "held",
   books: began === "books" ? `cannot be compared: ${why}` : "held",
 });

@@ -2,7 +2,7 @@
  * A whole reconciliation as plain data: every case in one bucket, sums that tie to the rows as they were read, and
  * whether both sides agree. It survives JSON, so that a daemon can hand it to a command; amounts are digits.
  */
-import { type Ignore, inDigits } from "../ledger/compare.ts";
+import { type Ignore, inDigits, UNTOLD } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import {
   type Day,
@@ -229,7 +229,9 @@ function inBooksWords(judged: readonly Judged[]): readonly Judged[] {
   const named = new Map<string, Set<string>>();
   for (const one of judged) {
     const { platform, books } = one.parties;
-    const differs = one.differences.some(({ field }) => field === "party" || field === "record");
+    const differs = one.differences.some(({ field }) =>
+      ["party", "record", UNTOLD].includes(field),
+    );
     if (!isOnBoth(one) || differs || platform === null || books === null) continue;
     named.set(platform, (named.get(platform) ?? new Set()).add(books));
   }
