@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { instant, times } from "../../../test/conformance/support.ts";
 import { delivery } from "../../../test/platform/deliver.ts";
 import { faultFor, items, never, outgoing, usePlatform } from "../../../test/platform/support.ts";
+import type { Memory } from "../../core/contract.ts";
+import { retry, select } from "../../office/decisions.ts";
 import { testClock } from "../../../test/support/clock.ts";
 import { invoices } from "./sinks.ts";
 import { openSink } from "./write.ts";
@@ -176,6 +178,37 @@ describe("looking for an invoice", () => {
       kept({ tax: 7 }),
     ]);
     expect(await find()).toMatchObject({ found: "exact", ids: [record?.["id"]] });
+  });
+
+  test("one that is void there is for a person; one of ours that was voided since is ours", async () => {
+    const [record] = await control.records("invoices", [kept({ status: "VOID" })]);
+    const id = String(record?.["id"]);
+    expect(await find()).toMatchObject({
+      found: "different",
+      detail: `the platform has invoice INV-7, and it is void there: ${id}`,
+      fault: { code: "number-taken", candidates: [id] },
+    });
+    const to = sink();
+    const sent = outgoing(to, [invoice()], { firstSentAt: instant(1) });
+    expect(await to.find(sent, never)).toMatchObject({ found: "exact", ids: [id] });
+    const memory: Memory = {
+      linked: () => [],
+      numbered: () => [],
+      isTold: () => false,
+      isDismissed: (one) => one === id,
+    };
+    expect(await to.find(sent, never, memory)).toMatchObject({ found: "none" });
+  });
+
+  test("one that is void there is issued once more when a person says so, and once only", async () => {
+    await control.records("invoices", [kept({ status: "VOID", total: 1234.7, tax: 0.2 })]);
+    const work = delivery(sink(), await platform.clock(), [invoice()]);
+    expect(await work.settled()).toEqual({ quarantined: 1 });
+    for (const chosen of select(work.engine, [work.flow], "all")) retry(work.engine, chosen);
+    expect(await work.settled()).toEqual({ delivered: 1 });
+    const statuses = (await ours()).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set(["OUTSTANDING", "VOID"]));
+    expect(statuses).toHaveLength(2);
   });
 
   test("several: the same invoice twice", async () => {

@@ -104,9 +104,14 @@ export const paidInvoices: SinkPart = {
  * By invoice number, compared with what we froze. Numbers are not said to be unique, so the amounts, the payer and
  * the lines must agree too; the same number with others is for a person. So is one whose number is written otherwise and
  * is the same as people read it; and once ours was sent, one that agrees in all of that and has our number with other
- * signs: how a number is kept is not specified.
+ * signs: how a number is kept is not specified. One that is void is ours only if we have sent it: before that a person
+ * says whether it stays void, or is issued again under its number.
  */
-async function findInvoice(context: SinkContext, request: Outgoing): Promise<Finding> {
+async function findInvoice(
+  context: SinkContext,
+  request: Outgoing,
+  memory?: Memory,
+): Promise<Finding> {
   const ours = CreateInvoice.parse(parseExact(request.body));
   const number = ours.invoiceNumber;
   const wasSent = request.firstSentAt !== null;
@@ -114,8 +119,16 @@ async function findInvoice(context: SinkContext, request: Outgoing): Promise<Fin
   const listing = { list: "listInvoices", query, item: ListedInvoice, names: [number] } as const;
   const words = { what: `invoice ${number}`, taken: `invoice number ${number} is used by` };
   let isOpen = false;
+  const ended: string[] = [];
   const finding = await findListed(context, listing, words, (invoice) => {
-    const { id, invoiceNumber: theirs } = invoice;
+    const { id, invoiceNumber: theirs, status } = invoice;
+    if (status === "VOID" && theirs === number) {
+      if (memory?.isDismissed(id) === true) return undefined;
+      if (!wasSent) {
+        ended.push(id);
+        return undefined;
+      }
+    }
     const difference = invoiceDiffers(ours, invoice);
     if (theirs !== number) {
       const isKept = difference === null && wasSent && bareNumber(theirs) === bareNumber(number);
@@ -126,7 +139,16 @@ async function findInvoice(context: SinkContext, request: Outgoing): Promise<Fin
     if (difference === null) isOpen = isDraft(invoice);
     return difference === null ? null : `${id}: ${difference}`;
   });
+  if (finding.found === "none" && ended.length > 0) return voidThere(number, ended);
   return finding.found === "exact" && isOpen ? { ...finding, unfinished: DRAFT } : finding;
+}
+
+function voidThere(number: string, candidates: readonly string[]): Finding {
+  const message = `the platform has invoice ${number}, and it is void there: ${candidates.join(", ")}`;
+  const next =
+    "If it stays void, cancel it in the books, too, and close this with its id there. If it is owed, retry this: it is issued once more under its number.";
+  const fault: Fault = { code: "number-taken", message, next, candidates };
+  return { found: "different", detail: message, fault };
 }
 
 /** The platform finds a part of a number, in any case: of one with blanks its longest piece, where that says enough. */
