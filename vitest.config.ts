@@ -101,15 +101,19 @@ const LENGTHY = [
   "connectors/sql-staging/kit.test.ts",
   "src/formats/idoc/round-trip.test.ts",
   "src/formats/table/round-trip.test.ts",
+  "src/formats/x12/grammar.long.test.ts",
   "src/formats/x12/round-trip.test.ts",
   "src/queue/bullmq.test.ts",
   "test/crash.test.ts",
+  "test/golden.test.ts",
   "test/new-connector.long.test.ts",
   "test/own-user.test.ts",
   "test/sim/engine.test.ts",
   "test/sim/pace.test.ts",
   "test/sim/sim.test.ts",
   "test/sql-staging/reconcile.test.ts",
+  "test/tryton/recipe.long.test.ts",
+  "test/tryton/story.test.ts",
 ];
 
 /** Vitest begins with the largest file of a project, or with the longest suite of its last run; here with these. */

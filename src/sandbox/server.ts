@@ -26,7 +26,7 @@ export interface SandboxOptions {
   readonly db?: string;
   /** Ignored when the file holds a state. */
   readonly scenario?: string;
-  /** Of the scenario `month`: how large it is, and what is wrong in it. */
+  /** Of the scenarios `demo` and `month`: how large it is; of `month`, what is wrong in it, too. */
   readonly month?: MonthOptions;
   /** Where the truth about what is wrong in it is written. */
   readonly truth?: string;

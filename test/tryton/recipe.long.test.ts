@@ -1,6 +1,6 @@
 /**
- * What config/tryton.yaml and config/example.yaml say at their heads, followed by the letter in a copy of the repository. A
- * whole month goes into a real Tryton.
+ * What config/tryton.yaml and config/example.yaml say at their heads, followed by the letter in a copy of the repository. The
+ * documents of a small month go into a real Tryton.
  *
  * @module-tag numbers
  */

@@ -15,6 +15,7 @@ import { isInstalled, testedSeries } from "../support/tryton-releases.ts";
 import { SYNC } from "../support/tryton-setup.ts";
 
 const DATABASE = "prairie";
+const TRADES = 60;
 const { values: ports } = parseArgs({
   options: {
     platform: { type: "string", default: "8085" },
@@ -39,6 +40,8 @@ async function serve(): Promise<void> {
     port: Number(ports.platform),
     db: join(folder, "platform.sqlite"),
     scenario: "demo",
+    // A real Tryton takes a second for each document, and somebody waits for it.
+    month: { trades: TRADES },
   });
   const keys = await controlOf(() => platform.controlUrl).keys();
   secret("api-key", keys.find(({ name }) => name === "supplier")?.key ?? "");

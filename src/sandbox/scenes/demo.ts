@@ -22,13 +22,14 @@ import { buyers, companies, type Company, haulers, homeOf, refiners, slug } from
 import { empty, type Scene } from "./conformance.ts";
 import { Random } from "./random.ts";
 
-export function demo(now: Date): Scene {
+/** `trades`: only the first so many orders of the month, with what followed from each. */
+export function demo(now: Date, { trades = ORDERS }: { readonly trades?: number } = {}): Scene {
   const { companies: withKeys, records } = empty(now);
   const book = new Book(companies.supplier.id, new Random(0xfb_00_00_04), now);
   const customers = market(book, records);
   places(book, records, customers);
   terms(book, records, customers);
-  for (let at = 0; at < ORDERS; at++) trade(book, records, customers, at);
+  for (let at = 0; at < trades; at++) trade(book, records, customers, at);
   payables(book, records, now);
   oddities(records);
   return { companies: [...withKeys, ...buyers, ...refiners, ...haulers], records };
