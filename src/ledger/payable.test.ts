@@ -18,14 +18,20 @@ const call: Call = {
 const paid = (mark: string | null, amount: string): PaymentOn => ({ mark, amount: d(amount) });
 const settled = paid(settlementMark("id-1"), "60.00");
 
+interface More extends Pick<Partial<Entry>, "status"> {
+  readonly noted?: string;
+  readonly onAccount?: boolean;
+}
+
 /** An invoice of 100.00 with these payments; what is noted on it; which books. */
-function booksWith(open: string, payments: readonly PaymentOn[], more: object): Books {
+function booksWith(open: string, payments: readonly PaymentOn[], more: More): Books {
   const { facts } = entry({});
+  const { noted, status = "posted" as const, ...rest } = { noted: null as string | null, ...more };
   const invoice = entry({
     payments,
+    status,
     facts: { ...facts, money: { total: d("100"), open: d(open) } },
   });
-  const { noted, ...rest } = { noted: null as string | null, ...more };
   const covering = { covered: async () => d(noted ?? "0"), cover: async () => {} };
   return {
     name: "the ledger",
@@ -60,6 +66,15 @@ async function told(books: Books, amount: string): Promise<string> {
 
 const ours = paid("pay-0", "40.00");
 test.each([
+  ["anything, of a draft", "100.00", [], { status: "draft" }, "1.00", "not-posted"],
+  [
+    "anything, of what is cancelled",
+    "0.00",
+    [],
+    { status: "cancelled" },
+    "1.00",
+    "cancelled-in-books",
+  ],
   ["a part", "60.00", [ours], {}, "10.00", "booked"],
   ["all that is open", "60.00", [ours], {}, "60.00", "booked"],
   ["more than is open, and no account for it", "60.00", [ours], {}, "60.01", "more-than-to-pay"],

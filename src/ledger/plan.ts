@@ -433,8 +433,8 @@ async function paidBy(books: Books, document: PaymentDocument, call: Call) {
   const { mark, status, payments } = invoice;
   if (mark !== null && invoiceId !== null && mark !== invoiceId)
     return refuse("another-invoice", `is that of the platform's id ${mark}`);
-  if (status === "cancelled" || isBelow(status, "posted"))
-    return refuse("not-posted", `is ${status}`);
+  if (status === "cancelled") return refuse("cancelled-in-books", "is cancelled");
+  if (isBelow(status, "posted")) return refuse("not-posted", `is ${status}`);
   if (amount.sign <= 0 || !amount.round(CENTS).equals(amount))
     return refuse("not-payable", `cannot be paid with ${amountText(amount)}`);
   const { open = null, total = open } = invoice.facts.money ?? {};
@@ -467,6 +467,8 @@ const NEXT = {
   "another-invoice":
     "The books may have been restored and the number given again: deliver its own invoice again, then retry.",
   "not-posted": "Post the invoice there, or enter the payment by hand; then retry.",
+  "cancelled-in-books":
+    "An accountant voids the payment on the platform if no money came. If it came, an accountant enters it there on the party's account, with its reference, then closes it here.",
   "not-payable": "An accountant books it there by hand, then closes it here.",
   "settled-as-one":
     "The invoice was settled as one before this payment came: an accountant notes its reference there, then closes it here.",
