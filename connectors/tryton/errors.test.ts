@@ -8,10 +8,20 @@ const RIGHT = 'You are not allowed to access "Invoice"';
 const REOPEN =
   'model.account.invoice.post: To continue, you must reopen the period "2026-11" of company "Prairie Fuel" for the date "11/21/2026".';
 
+/** What no account is named in. */
+const ENDED =
+  'model.account.invoice.post: The value for field "Account" in "Account Move Line" is not valid according to its domain.';
+
 test.for<[kind: string, says: string, answer: object, reading: object]>([
   ["refused", "no", { outcome: "refused", fault: { code: "refused-by-tryton" } }, { stop: null }],
   ["refused", "closed period", { fault: { code: "closed-period" } }, { stop: null }],
   ["refused", REOPEN, { fault: { code: "closed-period" } }, { stop: null }],
+  [
+    "refused",
+    ENDED,
+    { fault: { next: expect.stringContaining("fuelbridge doctor names it") as string } },
+    { stop: null },
+  ],
   ["refused", RIGHT, { outcome: "nothing", stop: "scope" }, { stop: null }],
   ["warning", "sure?", { fault: { code: "needs-accountant" } }, { stop: null }],
   ["concurrency", "changed", { outcome: "nothing", waitMs: 45_000 }, { waitMs: null }],

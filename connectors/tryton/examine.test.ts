@@ -6,6 +6,7 @@ import type { Cell, Endpoint, Examination, Needs } from "../../src/core/contract
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { TrytonConfig } from "./config.ts";
 import { ledgerOf, tryton as connector } from "./index.ts";
+import { day } from "./rows.ts";
 import { openTryton, releaseOf } from "./wire.ts";
 import { booksOf, hasClaims } from "./sink.fixture.ts";
 
@@ -162,12 +163,26 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
   test("each row of a table that points to nothing in the books is named with its file and line", async () => {
     const tables: Record<string, readonly string[]> = {
       "items.item": ["ULSD-CLR", "087", "NOTHING", "089", "NOTHING"],
-      "tax-accounts.sales": ["2310", "2399"],
+      "tax-accounts.sales": ["2310", "2399", "2320"],
       // Not of a flow that is configured.
       "tax-accounts.purchases": ["2398"],
       "units.symbol": ["gal", "hl"],
-      "customers.account": ["SELF", "A-1", "A-2"],
+      "customers.account": ["SELF", "A-1", "A-2", "LEFT", "MERGED"],
     };
+    const copy = server.copy("tables");
+    const gone = { name: "Gone", active: false };
+    const replaced_by = await idOf(copy, "SELF", "party.party");
+    await asAdmin(
+      copy,
+      ["model.account.account.write", [await idOf(copy, "2320")], { end_date: day("2026-11-20") }],
+      [
+        "model.party.party.create",
+        [
+          { ...gone, code: "LEFT" },
+          { ...gone, code: "MERGED", replaced_by },
+        ],
+      ],
+    );
     const column = (table: string, column: string): Cell[] =>
       (tables[`${table}.${column}`] ?? []).map((value, at) => ({
         key: `k${at}`,
@@ -176,7 +191,7 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
         line: at + 2,
       }));
     const parts = new Set(["invoices", "orders"]);
-    const all = await examine(endpoint(shared), { parts, column, currency: "CAD" });
+    const all = await examine(endpoint(copy), { parts, column, currency: "CAD" });
     // The currency of the whole configuration counts as well.
     expect(all.find(({ what }) => what.startsWith("company"))?.fault).toMatchObject(inUsd);
     const ofTables = all.filter(({ what }) => what.startsWith("crossref/"));
@@ -186,12 +201,14 @@ describe.skipIf(!trytonIsThere)("a real Tryton", () => {
         ["crossref/items.csv lines 4, 6", "Tryton has no product NOTHING"],
         ["crossref/units.csv (symbol): 2 units", "ok"],
         ["crossref/units.csv line 3", "Tryton has no unit hl"],
-        ["crossref/tax-accounts.csv (sales): 2 accounts", "ok"],
+        ["crossref/tax-accounts.csv (sales): 3 accounts", "ok"],
         ["crossref/tax-accounts.csv line 3", "Tryton has no account 2399"],
+        ["crossref/tax-accounts.csv line 4", "account 2320 ended on 2026-11-20"],
         [
-          "crossref/customers.csv (account): 3 parties",
+          "crossref/customers.csv (account): 5 parties",
           "not in Tryton by code, and created with the first document unless the platform's id is found: A-1 (line 3), A-2 (line 4)",
         ],
+        ["crossref/customers.csv line 5", "the party LEFT is not active in Tryton"],
       ],
     );
   });

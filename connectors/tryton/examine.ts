@@ -229,15 +229,18 @@ function codesOf(books: Books): CodesOf {
   return { product: named("product"), unit: named("unit"), sold: account, bought: account, party };
 }
 
-/** Accounts that Tryton books nothing on: closed ones, and headings, which have no type. */
+/** Accounts that Tryton books nothing on today: closed ones, those that have ended, and headings, which have no type. */
 async function unusable(books: Books, codes: readonly string[]) {
-  const unfit = rpc.either({ "closed =": true, "type =": null });
+  const { surroundings } = books;
+  const today = surroundings.dayOf(surroundings.now().toISOString());
+  const unfit = rpc.either({ "closed =": true, "type =": null, "end_date <": rpc.day(today) });
   const domain = [...rpc.where({ "code in": codes, ...(await rpc.ofCompany(books)) }), unfit];
-  const fields = { ...rpc.texts("code"), ...rpc.flags("closed") };
+  const fields = { ...rpc.texts("code"), ...rpc.flags("closed"), ...rpc.textsOrNone("end_date") };
   const rows = await rpc.rowsOf(books, "account.account", domain, fields);
   const next = "Name an open account with a type in the table, or open this one in Tryton.";
-  return rows.map(({ code, closed }) => {
-    const is = closed ? "is closed" : "is a heading, without type";
+  return rows.map(({ code, closed, end_date: end }) => {
+    const ended = end !== null && end < today ? `ended on ${end}` : null;
+    const is = closed ? "is closed" : (ended ?? "is a heading, without type");
     return [code, wrongAccount(code, is, next)] as const;
   });
 }
@@ -248,12 +251,18 @@ const inactiveFault = (code: string): Fault => ({
   next: `Activate the party ${code} in Tryton, or name another one in the table.`,
 });
 
-/** One that is missing is made with its first document; one that is not active keeps its code from being made. */
+/**
+ * One that is missing is made with its first document; one that is not active keeps its code from being made, unless it was
+ * merged into another one.
+ */
 async function partiesIn(books: Books, codes: readonly string[]): Promise<CodesFound> {
-  const fields = { ...rpc.texts("code"), ...rpc.flags("active") };
+  const active = rpc.flags("active");
+  const fields = { ...rpc.texts("code"), ...active, replaced_by: rpc.oneOrNone(active) };
   const asked = rpc.where({ "code in": codes });
   const rows = await rpc.rowsOf(books, "party.party", asked, fields, { inactive: true });
-  const inactive = new Set(rows.flatMap(({ code, active }) => (active ? [] : [code])));
+  const isUsed = (row: (typeof rows)[number]): boolean =>
+    row.active || (row.replaced_by?.active ?? false);
+  const inactive = new Set(rows.flatMap((row) => (isUsed(row) ? [] : row.code)));
   return {
     faultOf: (code) => (inactive.has(code) ? inactiveFault(code) : null),
     unknown: codes.filter((code) => rows.every((row) => row.code !== code)),

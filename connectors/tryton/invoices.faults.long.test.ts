@@ -5,6 +5,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import { testedSeries } from "../../test/support/tryton-releases.ts";
 import { TrytonWarning } from "./wire.ts";
 import { billSink, invoiceSink } from "./sinks.fixture.ts";
 import {
@@ -199,6 +200,20 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     expect(await find(sink, other)).toMatchObject({ found: "different" });
     expect(await send(sink, other)).toMatchObject({ fault: { code: "other-in-books" } });
     expect(await allInvoices(desk)).toHaveLength(2);
+  });
+
+  test("a bill that a clerk has typed in with a blank before or after its number is not booked a second time", async () => {
+    const { desk, sink } = await deskWithOne(server, "in");
+    for (const typedAs of [(number: string) => ` ${number}`, (number: string) => `${number} `]) {
+      const document = billDocument();
+      await typed(desk, { reference: typedAs(document.number) });
+      const answer = await send(sink, document);
+      // 8.0 leaves the blanks out.
+      expect(answer).toMatchObject(
+        testedSeries === "6.0" ? { fault: { code: "other-in-books" } } : { outcome: "done" },
+      );
+    }
+    expect(await allInvoices(desk)).toHaveLength(3);
   });
 
   test("a number that another invoice has is not given twice", async () => {

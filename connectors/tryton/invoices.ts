@@ -89,7 +89,9 @@ function readsOf(books: Books, type: InvoiceType, guard: Guard) {
     const older = desired.filter(({ mark }) => !made.has(mark));
     const known = await guard.known(marksOf(older));
     const owners = new Map([...known].map(([mark, id]) => [id, mark]));
-    const references = [...new Set(desired.flatMap(({ number }) => spellingsOf(number)))];
+    const spellings = [...new Set(desired.flatMap(({ number }) => spellingsOf(number)))];
+    // 6.0 keeps the blank that comes with a number that a person pastes.
+    const references = spellings.flatMap((one) => [one, ` ${one}`, `${one} `]);
     const bindings = desired.flatMap(({ binding }) => binding ?? []);
     const isInspected = purpose === "inspection";
     // What has no link yet may have been typed in any case.
@@ -98,7 +100,7 @@ function readsOf(books: Books, type: InvoiceType, guard: Guard) {
       {
         "comment in": marksOf(desired).map(markOf),
         "reference in": references,
-        "number in": [...references, ...bindings],
+        "number in": [...spellings, ...bindings],
         "id in": [...owners.keys(), ...draftsIn(bindings)],
       },
       ...rpc.inAnyCase("reference", isInspected ? [] : typed),

@@ -23,7 +23,7 @@ export interface Addressed {
 /** A party as documents need it, and as its source tells it where it is read for that. */
 interface PartyRow extends Pick<Party, "code" | "name"> {
   readonly id: number;
-  /** The first of its addresses. */
+  /** The first of its addresses that are active. */
   readonly address: number | null;
   readonly mark: string | null;
   readonly told?: PartyRecord;
@@ -35,9 +35,15 @@ const ROWS = 500;
 
 const PARTY = {
   ...rpc.texts("code name"),
-  ...rpc.idLists("addresses"),
+  ...rpc.flags("active"),
+  addresses: rpc.many(rpc.flags("active")),
   identifiers: rpc.many(rpc.texts("code")),
 };
+const ACTIVE_FIRST = [
+  ["active", "DESC"],
+  ["id", "ASC"],
+] as const;
+const MERGED = { ...PARTY, replaced_by: rpc.oneOrNone(PARTY) };
 
 /** As their source tells them. */
 const TOLD = (addressName: string) => ({
@@ -93,17 +99,30 @@ const partsOf = ({ config: { roles } }: Books): readonly Part[] => [
 ];
 
 export function partyTable(books: Books): Table<"party", Pick<Party, "code" | "name">, PartyRow> {
-  /** Asked for each time, for a database restored from a backup may give an id to another one. */
+  /**
+   * Asked for each time, for a database restored from a backup may give an id to another one. Of a party that a person has
+   * merged into another one Tryton keeps the code, inactive for good: the other one is it.
+   */
   async function located(desired: readonly Desired<"party">[]): Promise<PartyRow[]> {
     const ids = desired.map(({ document }) => document.companyId);
     const codes = desired.map(({ document }) => document.code);
-    const domain = [rpc.either({ "code in": codes, "identifiers.code in": ids })];
-    const rows = await rpc.rowsOf(books, MODEL, domain, PARTY);
-    return rows.flatMap(({ id, code, name, addresses: [address = null], identifiers }) => {
-      const marks = identifiers.map((one) => one.code).filter((one) => ids.includes(one));
-      const shown = marks.length === 0 ? [companyIdOf(identifiers)] : marks;
-      return [...new Set(shown)].map((mark) => ({ id, code, name, address, mark }));
+    const domain = rpc.either({ "code in": codes, "identifiers.code in": ids });
+    const search = { inactive: true, order: ACTIVE_FIRST } as const;
+    const rows = await rpc.rowsOf(books, MODEL, domain, MERGED, search);
+    const shown = rows.flatMap((row): PartyRow[] => {
+      const { id, code, name, addresses, active } = (row.active ? null : row.replaced_by) ?? row;
+      if (!active) return [];
+      const known = row.identifiers.map((one) => one.code).filter((one) => ids.includes(one));
+      const told = companyIdOf(row.identifiers);
+      const byCode = desired.flatMap(({ document, mark }) =>
+        document.code === row.code ? mark : [],
+      );
+      const marks = known.length > 0 ? known : row.active || told !== null ? [told] : byCode;
+      const address = addresses.find((one) => one.active)?.id ?? null;
+      return marks.map((mark) => ({ id, code, name, address, mark }));
     });
+    // Ids of parties that were merged may stand on both.
+    return [...new Map(shown.map((row) => [JSON.stringify([row.id, row.mark]), row])).values()];
   }
 
   /** Those of these that have a role, as far as the configuration (`roles`) counts what says so; database ids. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { Refused } from "../../src/core/errors.ts";
+import { wizard } from "./books.ts";
 import { partyFor } from "./party.fixture.ts";
 import { between, booksOf, COMPANY_ID, type Desk, deskIn, rows } from "./sink.fixture.ts";
 
@@ -35,6 +36,24 @@ describe.skipIf(!trytonIsThere)("parties in Tryton", () => {
     const found = await partyFor(desk.books, PARTY);
     expect(found.id).toBe(id);
     expect(await all(desk)).toBe(1);
+  });
+
+  test("one that a person has merged into another one is that one, with and without the platform's id", async () => {
+    for (const isOurs of [true, false]) {
+      const desk = deskIn(server);
+      const party = async (code: string) => {
+        const values = { code, name: "Ranch Supply", addresses: [["create", [{}]]] };
+        return (await desk.clerk.call<[number]>("model.party.party.create", [[values]]))[0];
+      };
+      const merged = isOurs ? (await partyFor(desk.books, PARTY)).id : await party("CUST-1");
+      const left = await party("CUST-9");
+      // That of the other one goes over, inactive.
+      const { address } = await partyFor(desk.books, { ...PARTY, code: "CUST-9", companyId: "9" });
+      await wizard(desk.admin, "party.replace", ["party.party", merged], (execute) =>
+        execute({ ask: { source: merged, destination: left } }, "replace"),
+      );
+      expect(await partyFor(desk.books, PARTY)).toEqual({ id: left, address });
+    }
   });
 
   test("it is asked for each time: restored books may give its id to another", async () => {

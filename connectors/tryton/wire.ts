@@ -160,6 +160,7 @@ const TEXTS = {
   barred:
     /not allowed to (?:access|execute wizard) "|Calling button .* is not allowed|allowed to create records of/,
   dateOrder: DATE_ORDER,
+  ended: /The value for field "Account" in "[^"]+" is not valid according to its domain/,
 };
 
 /** By kind, and by those sentences. */
@@ -172,6 +173,8 @@ const errors = errorTable(
       "An accountant opens the period in Tryton, and its journals (Entries > Journals - Periods), or books the document by hand: it is never booked on another date. Then retry.",
     "#refused~dateOrder data date-order":
       "Tryton numbers in the order of dates and a later one has its number: let the platform number (numbering: platform), or book this one by hand, then retry.",
+    "#refused~ended data refused-by-tryton":
+      "An account of the document is closed, has ended or is a heading in Tryton: fuelbridge doctor names it. An accountant opens it, or the cross-reference names another one; then retry.",
     "#refused data refused-by-tryton":
       "Correct in Tryton what it says, or the document where it comes from, then retry.",
     "#warning data needs-accountant":
