@@ -59,6 +59,7 @@ import {
   type Online,
   partyIdOf,
   partyList,
+  quoted,
 } from "./online.ts";
 import { type Entity, identityOf, isId, isVoided, partyIn, SIDES } from "./wire.ts";
 
@@ -516,13 +517,17 @@ export function onlinePayments(online: Online) {
       text: paymentIn(paymentBody(config, document).PrivateNote).text,
       check: numberIn(document.reference),
     }),
-    async find(side, { ids, numbers, documents, days }, signal) {
-      const { document, payment } = SIDES[side];
+    async find(side, { ids, numbers, documents, days, settling }, signal) {
+      const { document, payment, partyRef } = SIDES[side];
       const named = { Id: [...documents, ...numbers].filter(isId), DocNumber: numbers };
       const paid = await having(wire, document, named, signal);
       const Id = [...ids, ...numbers].flatMap((id) => idIn(side, id));
       const known = await paymentsOf(online, side, paid, signal);
-      const rows = await having(wire, payment, { Id, TxnDate: days }, signal, [], known);
+      let rows = await having(wire, payment, { Id, TxnDate: days }, signal, [], known);
+      for (const { partyId, since } of settling) {
+        const from = [`TxnDate >= ${quoted(since)}`];
+        rows = await having(wire, payment, { [partyRef]: [partyId] }, signal, from, rows);
+      }
       return rows.map((row) => paymentRow(side, row));
     },
     list(scope, from, signal) {

@@ -211,7 +211,7 @@ export const inScope = (entity: Entity, scope: Scope): Walk[] =>
   }).map((condition) => ({ entity, where: [condition] }));
 
 /** A text of the query language. */
-const quoted = (text: string): string =>
+export const quoted = (text: string): string =>
   `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 
 /* Customers and vendors in QuickBooks Online. Documents and links call them by their ids: `C-58`, `V-77`. */

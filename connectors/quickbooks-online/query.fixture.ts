@@ -15,6 +15,8 @@ const FIELDS: readonly string[] = [
   "Id",
   "DocNumber",
   "TxnDate",
+  "CustomerRef",
+  "VendorRef",
   "Balance",
   "DisplayName",
   "Name",
@@ -86,6 +88,8 @@ const valueIn = (row: Row, field: string): unknown =>
 /** Amounts by value, moments by time, names without regard to case. */
 function compare(value: unknown, text: string): number {
   if (value instanceof Decimal) return value.compare(Decimal.of(text));
+  if (typeof value === "object" && value !== null && "value" in value)
+    return compare(value.value, text);
   const own = typeof value === "boolean" ? String(value) : word(value);
   const isMoment = /^\d{4}-\d\d-\d\dT/.test(own);
   const [one, other] = isMoment

@@ -283,25 +283,28 @@ test("payments of both directions settle what they pay; a rest that nobody paid 
   ]);
 });
 
-test("an invoice whose payment somebody took off it is not paid a second time: a person is told which one stands idle", async () => {
-  const company = await openCompany();
-  const { sinks } = opened(settings(company));
-  const { ids = [] } = await deliver(sinks["invoices"] as Sink, item);
-  const [id = ""] = ids as string[];
-  const money = { amount: d("19934.08"), date: "2026-11-21", invoiceId: "id-FL-1" };
-  await deliver(sinks["payments"] as Sink, itemOf(paymentDocument("pay-1", id, money)));
-  const [payment] = company.rows("Payment");
-  company.edit("Payment", payment?.Id ?? "", { Line: [], UnappliedAmt: d("19934.08") });
-  company.edit("Invoice", id, { Balance: d("19934.08"), LinkedTxn: [] });
-  const paid = itemOf(invoiceDocument("FL-1", { status: "paid", paidDate: "2026-11-21" }));
-  expect(await deliver(sinks["invoices"] as Sink, paid)).toMatchObject({
-    fault: {
-      code: "paid-by-others",
-      message: expect.stringContaining(`Payment ${payment?.Id}`) as string,
-    },
-  });
-  expect(company.rows("Payment")).toHaveLength(1);
-});
+test.each(["2026-11-21", "2026-11-24"])(
+  "an invoice whose payment somebody took off it is not paid a second time, whatever its day (%s): a person is told which one stands idle",
+  async (date) => {
+    const company = await openCompany();
+    const { sinks } = opened(settings(company));
+    const { ids = [] } = await deliver(sinks["invoices"] as Sink, item);
+    const [id = ""] = ids as string[];
+    const money = { amount: d("19934.08"), date, invoiceId: "id-FL-1" };
+    await deliver(sinks["payments"] as Sink, itemOf(paymentDocument("pay-1", id, money)));
+    const [payment] = company.rows("Payment");
+    company.edit("Payment", payment?.Id ?? "", { Line: [], UnappliedAmt: d("19934.08") });
+    company.edit("Invoice", id, { Balance: d("19934.08"), LinkedTxn: [] });
+    const paid = itemOf(invoiceDocument("FL-1", { status: "paid", paidDate: "2026-11-21" }));
+    expect(await deliver(sinks["invoices"] as Sink, paid)).toMatchObject({
+      fault: {
+        code: "paid-by-others",
+        message: expect.stringContaining(`Payment ${payment?.Id}`) as string,
+      },
+    });
+    expect(company.rows("Payment")).toHaveLength(1);
+  },
+);
 
 test("a payment that somebody took off one of two invoices is not paid a second time", async () => {
   const company = await openCompany();

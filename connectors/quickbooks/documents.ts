@@ -39,6 +39,7 @@ import {
   sideOf,
   SIDES,
 } from "../../src/ledger/port.ts";
+import { isSettlement } from "../../src/ledger/plan.ts";
 import type { Telling } from "../../src/ledger/stamps.ts";
 import type { Table } from "../../src/ledger/table.ts";
 import { markedBy, type Memoed, partyName, sameName, type Side, suffixed } from "./text.ts";
@@ -265,6 +266,8 @@ interface PaymentNames {
   /** The numbers of these. */
   readonly numbers: readonly string[];
   readonly days: readonly Day[];
+  /** Of what is to be settled as one: QuickBooks' id of its party, whose payments from its day on may be idle. */
+  readonly settling: readonly { readonly partyId: string; readonly since: Day }[];
 }
 
 /** How one connector keeps payments. Every method @throws LedgerError, Refused */
@@ -311,6 +314,7 @@ export const paymentTable = (books: PaymentBooks): Table<"payment", KeptPayment,
           days: [...new Set(those.map(({ document }) => document.date))].filter((day) =>
             days.includes(day),
           ),
+          settling: days.length === 0 ? [] : those.flatMap(settlingOf),
         };
         if (Object.values(names).some((some_) => some_.length > 0))
           found.push(...(await books.find(side, names, signal)));
@@ -323,6 +327,11 @@ export const paymentTable = (books: PaymentBooks): Table<"payment", KeptPayment,
       books.create(document, (on as Entry<DocumentRow>).native, call),
   },
 });
+
+function settlingOf({ mark, on }: Desired) {
+  const { partyId = null, date: since = "" } = (on as Entry<DocumentRow> | undefined)?.native ?? {};
+  return isSettlement(mark) && partyId !== null ? [{ partyId, since }] : [];
+}
 
 /* Lines, as QuickBooks keeps them. */
 
