@@ -40,6 +40,22 @@ describe("what the API answers", () => {
     if (answer.outcome !== "done") expect(company.rows("salesInvoices")).toEqual([]);
   });
 
+  // Microsoft's words, of a lock that was waited for in vain and of a deadlock; its API has no code of its own for them.
+  test.each([
+    "The operation could not complete because a record in the 'Sales Header' table was locked by another user. Please retry the activity.",
+    "Your activity was deadlocked with another user who was modifying the G/L Entry table. Start your activity again.",
+    "We can't save your changes right now because a record in table 'Sales Line' is being updated in a transaction done by another session. You'll have to wait until the other transaction has completed, which may take a while. Please try again later.",
+  ])("what somebody else holds needs no person, it is tried again: %s", async (message) => {
+    const company = await openCompany();
+    company.says = { path: CREATE, status: 400, code: "Application_DialogException", message };
+    expect(await sent(company, "invoices", first)).toMatchObject({
+      outcome: "nothing",
+      waitMs: 30_000,
+    });
+    expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "done" });
+    expect(company.rows("salesInvoices")).toHaveLength(1);
+  });
+
   test("the 901st request of a minute waits for the next one", async () => {
     const company = await openCompany();
     const waits: number[] = [];

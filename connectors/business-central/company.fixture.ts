@@ -83,6 +83,7 @@ export class Company {
     readonly path: RegExp;
     readonly status: number;
     readonly code: string;
+    readonly message?: string;
     readonly headers?: Readonly<Record<string, string>>;
   } | null = null;
   /**
@@ -266,7 +267,8 @@ export class Company {
     const { says } = this;
     if (says?.path.test(path) === true) {
       this.says = null;
-      return { ...says, answer: { error: { code: says.code, message: "as it was told to" } } };
+      const { code, message = "as it was told to" } = says;
+      return { ...says, answer: { error: { code, message } } };
     }
     if (pathname === "/login/oauth2/v2.0/token") return this.#login(text);
     const [kind, token = ""] = headers.authorization?.split(" ") ?? [];

@@ -105,8 +105,8 @@ export const errors = errorTable(
       "Enable the application on the page Microsoft Entra applications of Business Central; on premises, correct user and accessKey.",
     "403 configuration:scope forbidden": RIGHTS,
     "~permission configuration:scope forbidden": RIGHTS,
-    "#Internal_CompanyNotFound configuration:scope no-company":
-      "Correct company in the configuration: the page Companies of Business Central lists them.",
+    "#Internal_CompanyNotFound|NoEnvironment configuration:scope no-company":
+      "Correct company (the page Companies of Business Central lists them) or environment in the configuration.",
     "#no-journal configuration:scope no-journal":
       "Create the batch in Business Central, without number series, or correct journals in the configuration.",
     "405 configuration:scope api-off":
@@ -118,6 +118,7 @@ export const errors = errorTable(
     "404@posted raced gone": TRIED_AGAIN,
     "429 busy:30000 throttled": TRIED_AGAIN,
     "503 busy:60000 busy": TRIED_AGAIN,
+    "~held busy:30000 busy": TRIED_AGAIN,
     "#Internal_InvalidTableRelation|Internal_RecordNotFound data not-in-business-central":
       "Create in Business Central what the message names, or correct the cross-reference or setting that names it; then retry.",
     "~closed data closed-period":
@@ -136,6 +137,7 @@ export const errors = errorTable(
     closed: /within your range of allowed posting dates/,
     blocked: /\bis blocked\b|must not be blocked|Blocked must be/i,
     dimension: /dimension/i,
+    held: /locked by another (?:user|session)|deadlocked with another user|done by another session/,
     draftOnly: /can be applied to a draft invoice only/,
     manual: /enter numbers manually/,
   },
@@ -190,7 +192,6 @@ const priceOf = (set: string): string =>
 
 /** Codes are kept in capitals. */
 export const coded = (told: string): string => told.trim().toUpperCase();
-const codedOrNone = (told: string | null): string | null => (told === null ? null : coded(told));
 
 /*
  * The platform's id in an external document number (35 capitals): `FB` and its digits; of an order `FBO`, for an invoice that
@@ -330,7 +331,7 @@ export function keptLine(
     ...pricedIn(line),
     product: isItem ? of : null,
     account: isItem ? null : of,
-    unit: isItem ? codedOrNone(line.unit) : null,
+    unit: isItem && line.unit ? coded(line.unit) : null,
     ...(wanted.length === 0 ? {} : { dimensions: dimensionText(wanted) }),
   };
 }
