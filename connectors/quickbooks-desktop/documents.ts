@@ -394,11 +394,11 @@ export const desktopPayments = (records: Records, config: PaymentConfig) =>
       text: heldText(document.description, TEXT_MOST),
       check: checkOf(document),
     }),
-    async find(side, { ids, documents, numbers, days }, signal) {
+    async find(side, { ids, documents, numbers, days, settling: since }, signal) {
       const { table, most, payment } = TABLES[side];
       const paid = records.documents([table], most, { IncludeLinkedTxns: true });
       const rows = await paid.find({ ids: documents, numbers }, signal);
-      const names = { ids: [...ids, ...linkedIn(rows, payment.table)], days };
+      const names = { ids: [...ids, ...linkedIn(rows, payment.table)], days, since };
       return (await paymentsOf(records, side).find(names, signal)).map(paymentRow);
     },
     async *list(scope, from, signal) {

@@ -135,6 +135,7 @@ const txnQuery = (number: number, ...last: readonly string[]): string =>
     `TxnID* id, RefNumberCaseSensitive* text${number}, MaxReturned count`,
     "ModifiedDateRangeFilter (FromModifiedDate moment, ToModifiedDate moment)",
     "TxnDateRangeFilter (FromTxnDate day, ToTxnDate day)",
+    "EntityFilter (FullName* text209)",
     ...last,
   ].join(", ");
 /** What was deleted: QuickBooks tells the last 90 days. */

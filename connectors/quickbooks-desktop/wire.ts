@@ -477,6 +477,8 @@ interface DocumentNames {
   /** As people may have typed them. */
   readonly numbers?: readonly string[];
   readonly days?: readonly string[];
+  /** Those of one party, from a day on. */
+  readonly since?: readonly { readonly party: string | null; readonly date: string }[];
 }
 
 export type Records = ReturnType<typeof openRecords>;
@@ -541,13 +543,20 @@ export const once = (rows: readonly Element[]): Element[] => [
   ...new Map(rows.map((row) => [row.needed("TxnID"), row])).values(),
 ];
 
-function namedBy({ ids = [], numbers = [], days = [] }: DocumentNames, most: number): Values[] {
+function namedBy(
+  { ids = [], numbers = [], days = [], since = [] }: DocumentNames,
+  most: number,
+): Values[] {
   const kept = numbers.flatMap(spellingsOf).map((number) => documentNumber(number, number, most));
   return [
     ...(kept.length === 0 ? [] : [{ RefNumberCaseSensitive: [...new Set(kept)] }]),
     ...(ids.length === 0 ? [] : [{ TxnID: [...new Set(ids)] }]),
     ...[...new Set(days)].map((day) => ({
       TxnDateRangeFilter: { FromTxnDate: day, ToTxnDate: day },
+    })),
+    ...since.map(({ party, date }) => ({
+      TxnDateRangeFilter: { FromTxnDate: date },
+      ...(party === null ? {} : { EntityFilter: { FullName: [party] } }),
     })),
   ];
 }

@@ -524,9 +524,10 @@ export function onlinePayments(online: Online) {
       const Id = [...ids, ...numbers].flatMap((id) => idIn(side, id));
       const known = await paymentsOf(online, side, paid, signal);
       let rows = await having(wire, payment, { Id, TxnDate: days }, signal, [], known);
-      for (const { partyId, since } of settling) {
-        const from = [`TxnDate >= ${quoted(since)}`];
-        rows = await having(wire, payment, { [partyRef]: [partyId] }, signal, from, rows);
+      for (const { partyId, date } of settling) {
+        const party = { [partyRef]: partyId === null ? [] : [partyId] };
+        const from = [`TxnDate >= ${quoted(date)}`];
+        rows = await having(wire, payment, party, signal, from, rows);
       }
       return rows.map((row) => paymentRow(side, row));
     },

@@ -266,8 +266,8 @@ interface PaymentNames {
   /** The numbers of these. */
   readonly numbers: readonly string[];
   readonly days: readonly Day[];
-  /** Of what is to be settled as one: QuickBooks' id of its party, whose payments from its day on may be idle. */
-  readonly settling: readonly { readonly partyId: string; readonly since: Day }[];
+  /** What is to be settled as one: payments of its party, from its day on, may pay nothing. */
+  readonly settling: readonly DocumentRow[];
 }
 
 /** How one connector keeps payments. Every method @throws LedgerError, Refused */
@@ -328,10 +328,8 @@ export const paymentTable = (books: PaymentBooks): Table<"payment", KeptPayment,
   },
 });
 
-function settlingOf({ mark, on }: Desired) {
-  const { partyId = null, date: since = "" } = (on as Entry<DocumentRow> | undefined)?.native ?? {};
-  return isSettlement(mark) && partyId !== null ? [{ partyId, since }] : [];
-}
+const settlingOf = ({ mark, on }: Desired): DocumentRow[] =>
+  on !== undefined && isSettlement(mark) ? [on.native as DocumentRow] : [];
 
 /* Lines, as QuickBooks keeps them. */
 
