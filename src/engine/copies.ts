@@ -60,13 +60,11 @@ export function likenessesOf(flow: Flow, record: unknown, references: References
   const of = (lead: string, ...parts: readonly string[]): string =>
     `${lead.slice(0, LEAD_MAX)} ${key(...parts)}`;
   const copied = (by: string, words: readonly string[] | null): string[] =>
-    words === null
-      ? []
-      : [of(day, flow.side, party, by, amount.plain(), day, ...words.map(foldedNumber))];
+    words === null ? [] : [of(day, flow.side, party, by, amount.plain(), day, ...words)];
   const words = names.length === 0 ? null : [...names, ...loads];
-  const all = lines === null ? null : [...lines, ...loads];
+  const all = lines === null ? null : [...lines, ...loads].map(foldedNumber);
   const named = [
-    ...copied("copied", words),
+    ...copied("copied", words?.map(foldedNumber) ?? null),
     ...(number === null
       ? []
       : [of(foldedNumber(number), flow.side, party, "numbered", foldedNumber(number))]),

@@ -105,8 +105,11 @@ function lineWriter(profile: Profile) {
   const tagPlace = tagColumn === null ? null : placeOf(tagColumn);
   const quoted = (text: string, isText: boolean): string => {
     if (quotes === "none" || file === "fixed") return text;
-    const isNeeded = text.includes(delimiter) || /["\r\n]/.test(text);
-    return isNeeded || (quotes === "text" && isText) ? `"${text.replaceAll('"', '""')}"` : text;
+    const hasQuote = text.includes('"');
+    const isQuoted =
+      hasQuote || (quotes === "text" && isText) || text.includes(delimiter) || /[\r\n]/.test(text);
+    if (!isQuoted) return text;
+    return `"${hasQuote ? text.replaceAll('"', '""') : text}"`;
   };
   const cellOf = (place: Place, text: string | null): WrittenCell => ({
     place,
@@ -115,11 +118,12 @@ function lineWriter(profile: Profile) {
   /** `tag`: what kind of row it is. */
   const row = (tag: string | null, cells: readonly WrittenCell[]): string => {
     const own = tagPlace === null || tag === null ? [] : [cellOf(tagPlace, tag)];
-    if (file === "fixed") return fixedLine([...own, ...cells]) + end;
-    const line: string[] = header === "tags" ? [tag ?? ""] : Array<string>(width).fill("");
-    for (const { place, text } of [...own, ...cells])
-      if (header === "tags") line.push(text ?? "");
-      else line[place.at] = text ?? "";
+    const all = [...own, ...cells];
+    if (file === "fixed") return fixedLine(all) + end;
+    if (header === "tags")
+      return [tag ?? "", ...all.map(({ text }) => text ?? "")].join(delimiter) + end;
+    const line = Array<string>(width).fill("");
+    for (const { place, text } of all) line[place.at] = text ?? "";
     return line.join(delimiter) + end;
   };
   const headerLines = (): string[][] => {
