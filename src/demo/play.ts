@@ -8,7 +8,10 @@ import { Decimal } from "../core/decimal.ts";
 import { EnvironmentError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import type { Office } from "../office/questions.ts";
+import { documentsIn, parted } from "../views/documents.ts";
+import { counted } from "../views/text.ts";
 import { exportAgain, exported, type Row } from "./erp.ts";
+import { repairEverything } from "./repairs.ts";
 import type { World } from "./world.ts";
 
 interface Playing {
@@ -43,6 +46,9 @@ const STORY: readonly ((playing: Playing) => Promise<Step>)[] = [
   platformIsPaid,
   platformVoids,
   platformCorrectsOrder,
+  erpCorrects,
+  erpIsPaidTheRest,
+  peopleSettle,
 ];
 
 /** False when it was stopped before its end. */
@@ -79,18 +85,18 @@ async function openInvoice({ world, folder }: Playing): Promise<Row> {
 async function erpIsPaid(playing: Playing): Promise<Step> {
   const { folder, world, today } = playing;
   const { Number: number = "", Total: total = "" } = await openInvoice(playing);
-  const [year, month, day] = today.split("-");
-  const paid: Row = {
-    State: "paid",
-    "Amount to Pay": "0",
-    Reconciled: `${month}/${day}/${year}`,
-  };
+  const paid = paidOn(today);
   return {
     told: `The customer pays invoice ${number} over ${total} in the ERP, which exports paid-invoices.csv.`,
     number,
-    act: () => changeHeads(folder, "customer-invoices", "paid-invoices", number, paid),
+    act: () => changeHeads(folder, "customer-invoices", "paid-invoices", isNumber(number), paid),
     seen: async () => `On the platform invoice ${number} is ${await statusOf(world, number)} now.`,
   };
+}
+
+function paidOn(today: string): Row {
+  const [year, month, day] = today.split("-");
+  return { State: "paid", "Amount to Pay": "0", Reconciled: `${month}/${day}/${year}` };
 }
 
 async function erpChangesPrice({ folder, world }: Playing): Promise<Step> {
@@ -130,7 +136,7 @@ async function erpCancels(playing: Playing): Promise<Step> {
       for (const list of ["customer-invoice-taxes", "customer-invoice-lines"])
         exportAgain(folder, list, exported(folder, list));
       const cancelled = { State: "cancelled" };
-      changeHeads(folder, "paid-invoices", "customer-invoices", number, cancelled);
+      changeHeads(folder, "paid-invoices", "customer-invoices", isNumber(number), cancelled);
     },
     seen: async () => {
       const groups = await office.quarantine();
@@ -186,6 +192,61 @@ async function platformCorrectsOrder(playing: Playing): Promise<Step> {
   });
 }
 
+/** What a person has to see to and the ERP's office can mend. */
+async function erpCorrects({ folder, office }: Playing): Promise<Step> {
+  const forPeople = async (): Promise<number> => documentsIn(parted(await office.quarantine())[0]);
+  const before = await forPeople();
+  return {
+    told: `The office corrects in the ERP what it can of ${counted(before, "document")} for a person: an address, prices, a reference, lines. It exports these lists again.`,
+    number: "000113",
+    act: () => repairEverything(folder),
+    seen: async () => `${counted(await forPeople(), "document")} for a person are left.`,
+  };
+}
+
+const isPaidInPart = (row: Row): boolean =>
+  row["State"] === "posted" && !["0", row["Total"]].includes(row["Amount to Pay"]);
+
+async function erpIsPaidTheRest({ folder, world, today }: Playing): Promise<Step> {
+  const parts = exported(folder, "customer-invoices").filter(isPaidInPart);
+  const numbers = parts.map((row) => row["Number"] ?? "");
+  return {
+    told: `The customers pay the rest of ${counted(parts.length, "invoice")} paid in part in the ERP, which exports paid-invoices.csv.`,
+    number: numbers[0] ?? "",
+    act: () =>
+      changeHeads(folder, "customer-invoices", "paid-invoices", isPaidInPart, paidOn(today)),
+    seen: async () => {
+      const states = await Promise.all(numbers.map((number) => statusOf(world, number)));
+      return `On the platform ${states.filter((state) => state === "PAID").length} of them are PAID now.`;
+    },
+  };
+}
+
+/** Why each kind of case that no program can end is closed, as whoever did it by hand notes it. */
+const SETTLED: Readonly<Record<string, string>> = {
+  "cancelled-after-delivery": "voided on the platform by hand",
+  "credit-note": "agreed with the customer, who takes it off the next payment",
+};
+
+/** What is left is done by hand on the side that cannot be told, and closed with a note. */
+async function peopleSettle({ world, office }: Playing): Promise<Step> {
+  const groups = await office.quarantine();
+  const group = groups.find(({ code }) => code === "cancelled-after-delivery");
+  const number = group?.first?.number ?? "";
+  return {
+    told: `The accountant voids invoice ${number} on the platform by hand, and closes ${counted(groups.length, "case")} that no program can settle, each with a note.`,
+    number,
+    act: async () => {
+      const invoice = await invoiceOf(world, number);
+      await world.change("invoices", textOf(invoice?.["id"]), { status: "VOID" });
+      for (const { id, code } of groups)
+        await office.resolve(id, { by: "demo", note: SETTLED[code] ?? "removed in the ERP" });
+    },
+    seen: async () =>
+      `${counted(documentsIn(await office.quarantine()), "document")} in quarantine.`,
+  };
+}
+
 /** A step that puts a file into the ERP's import folder. */
 function arriving({ folder }: Playing, sub: string, step: Omit<Step, "seen">): Step {
   const names = (): string[] => readdirSync(join(folder, "erp", "import", sub));
@@ -215,22 +276,35 @@ async function ownInvoice({ world, folder }: Playing): Promise<Members> {
 }
 
 /** Both lists have the same heads: `from` has what was told in the other one before. */
-function changeHeads(folder: string, from: string, to: string, number: string, is: Row): void {
+function changeHeads(
+  folder: string,
+  from: string,
+  to: string,
+  isOne: (row: Row) => boolean,
+  is: Row,
+): void {
   const rows = exported(folder, from);
   exportAgain(
     folder,
     to,
-    rows.map((row) => (row["Number"] === number ? { ...row, ...is } : row)),
+    rows.map((row) => (isOne(row) ? { ...row, ...is } : row)),
   );
 }
 
-async function statusOf(world: World, number: string): Promise<string> {
+const isNumber =
+  (number: string) =>
+  (row: Row): boolean =>
+    row["Number"] === number;
+
+async function invoiceOf(world: World, number: string): Promise<Members | undefined> {
   const invoices = await world.records("invoices");
-  const found = invoices.find(
+  return invoices.find(
     ({ companyId, invoiceNumber }) => companyId === world.companyId && invoiceNumber === number,
   );
-  return textOf(found?.["status"]);
 }
+
+const statusOf = async (world: World, number: string): Promise<string> =>
+  textOf((await invoiceOf(world, number))?.["status"]);
 
 const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 

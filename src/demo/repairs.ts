@@ -1,5 +1,5 @@
 /** What a user does in the demo's ERP about everything that the demo's own quarantine asks to have corrected. */
-import { exportAgain, exported, type Row } from "../../src/demo/erp.ts";
+import { exportAgain, exported, type Row } from "./erp.ts";
 
 /** Exports the corrected lists again. `folder`: of the demo. */
 export function repairEverything(folder: string): void {
