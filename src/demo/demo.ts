@@ -2,7 +2,7 @@
  * `fuelbridge demo`: the sandbox, an ERP that is a folder, and the daemon between them with config/demo.yaml; with
  * `--erp sftp` the folder is behind an SFTP server. Exit 0
  * when both sides hold the same, 1 when they do not; without `--once` it goes on until it is stopped. With `--play`
- * both sides are told to change something first.
+ * both sides are told to change something, and people settle the rest, until a reconciliation says that both agree.
  */
 import { relative, dirname, join } from "node:path";
 import { calendarOf } from "../core/time.ts";
@@ -45,6 +45,8 @@ interface Outcome {
   readonly status: Status;
   readonly sides: readonly Comparison[];
   readonly changed: boolean;
+  /** What a reconciliation says after the play. */
+  readonly agrees?: boolean;
   readonly seconds: number;
 }
 
@@ -73,7 +75,8 @@ export async function runDemo({ once, play: plays, json, erp }: DemoOptions): Pr
           if (!(await played(composed, world, screen, signal))) return null;
           const period = { from: null, to: null, flow: null, by: "demo" };
           const report = await composed.office.reconcile(period);
-          outcome = { ...(await measured(composed, world, startedMs)), changed: true };
+          const { agrees } = report;
+          outcome = { ...(await measured(composed, world, startedMs)), changed: true, agrees };
           tell(screen, outcome, stage, report);
         }
         if (once) stop();
@@ -85,7 +88,8 @@ export async function runDemo({ once, play: plays, json, erp }: DemoOptions): Pr
       await stage.end();
     }
   });
-  const equal = result !== null && result.sides.every(({ equal }) => equal);
+  const equal =
+    result !== null && result.agrees !== false && result.sides.every(({ equal }) => equal);
   return {
     data: result,
     text: "",

@@ -49,6 +49,7 @@ const STORY: readonly ((playing: Playing) => Promise<Step>)[] = [
   erpCorrects,
   erpIsPaidTheRest,
   peopleSettle,
+  accountantAccepts,
 ];
 
 /** False when it was stopped before its end. */
@@ -244,6 +245,24 @@ async function peopleSettle({ world, office }: Playing): Promise<Step> {
     },
     seen: async () =>
       `${counted(documentsIn(await office.quarantine()), "document")} in quarantine.`,
+  };
+}
+
+/** The credit note, which the platform takes none of, differs for good: who compares both sides says that it may. */
+async function accountantAccepts({ office }: Playing): Promise<Step> {
+  await office.reconcile({ from: null, to: null, flow: null, by: "demo" });
+  const { differences } = await office.differences();
+  const credits = differences.filter(({ row }) => row.cause?.code === "credit-note");
+  const numbers = credits.map(({ number }) => number).join(", ");
+  return {
+    told: `The accountant compares both sides, and accepts that this credit note is in the ERP alone: ${numbers}.`,
+    number: credits[0]?.number ?? "",
+    act: async () => {
+      for (const { flow, number } of credits)
+        await office.accept(flow ?? "", number, { by: "demo", note: SETTLED["credit-note"] ?? "" });
+    },
+    seen: async () =>
+      `${counted((await office.differences()).differences.length, "difference")} left.`,
   };
 }
 

@@ -47,11 +47,12 @@ export const partiesTable = (
   parties: MatchReport["parties"],
   currency: string,
   given: Readonly<Record<string, string>>,
+  caption = "By party, the largest sum first",
 ): say.Block => {
   type Party = MatchReport["parties"][number];
   const linked = (path: string, { party, direction }: Party, text: string) =>
     say.link(say.address(path, { ...given, party, direction }), text);
-  return say.table("By party, the largest sum first", parties, [
+  return say.table(caption, parties, [
     ["Party", (one) => linked("/match", one, one.partyName)],
     [
       "Findings",
@@ -62,6 +63,27 @@ export const partiesTable = (
     ["Claim", (one) => one.forUs !== "0.00" && linked("/match/claim", one, "Claim it"), "page"],
   ]);
 };
+
+/** So many are read at a glance; more are folded, and of one kind of finding so many are shown. The CSV has all. */
+const AT_ONCE = 20;
+const SHOWN_MAX = 50;
+
+/** What a page shows of parties. */
+export function partiesView(
+  parties: MatchReport["parties"],
+  currency: string,
+  given: Readonly<Record<string, string>>,
+): say.Blocks {
+  const more = parties.slice(AT_ONCE);
+  return [
+    partiesTable(parties.slice(0, AT_ONCE), currency, given),
+    more.length > 0 &&
+      say.folded(
+        say.say`${more.length} further parties`,
+        partiesTable(more, currency, given, "Further parties"),
+      ),
+  ];
+}
 
 /** Both values, and the gallons between them. */
 const valuesOf = ({ compared, billed, expected, gallons }: Finding): string =>
@@ -92,7 +114,7 @@ export const findingsTable = <One extends Finding & Partial<KeptFinding>>(
       "What",
       (one) => [
         say.mark(one.certainty === "certain" ? "bad" : "wait", one.certainty),
-        ` ${one.rule.replaceAll("-", " ")}: ${valuesOf(one)}`,
+        ` ${nameOf(one.rule)}: ${valuesOf(one)}`,
         one.joined !== "" && say.small(` Put together by ${one.joined}.`),
       ],
     ],
@@ -110,6 +132,28 @@ export const findingsTable = <One extends Finding & Partial<KeptFinding>>(
       ],
     ],
   ]);
+
+/** What a page shows of findings: very many by what was found, in the order in which they come. */
+export function findingsView<One extends Finding>(
+  caption: string,
+  findings: readonly One[],
+  currency: string,
+  settling: (one: One) => say.Inline,
+): say.Blocks {
+  const of = (own: readonly One[]): say.Blocks => [
+    findingsTable(caption, own.slice(0, SHOWN_MAX), currency, settling),
+    own.length > SHOWN_MAX &&
+      say.quiet(say.plural(own.length - SHOWN_MAX, "more", "more"), " in the CSV, or by party."),
+  ];
+  if (findings.length <= AT_ONCE) return of(findings);
+  return [...Map.groupBy(findings, ({ rule }) => rule)].map(([rule, own]) => {
+    const sum = Decimal.sum(own.map(sizeOf)).fixed(2);
+    const many = say.plural(own.length, "finding");
+    return say.folded(say.say`${nameOf(rule)}: ${many}, ${say.money(sum, currency)}`, of(own));
+  });
+}
+
+const nameOf = (rule: string): string => rule.replaceAll("-", " ");
 
 const numbersOf =
   (kind: Finding["papers"][number]["kind"]) =>

@@ -1,5 +1,5 @@
 /** The scene `demo`: a month of a distributor. What he sold, what he was billed, and with whom he deals. */
-import { Book, DAY, HOUR, loads, type Records, soldAt } from "./book.ts";
+import { Book, DAY, HOUR, loads, rateOf, type Records, soldAt } from "./book.ts";
 import type { RawRecord } from "../kinds.ts";
 import {
   allocation,
@@ -20,6 +20,7 @@ import {
 import { type Product, type Terminal, terminals } from "./catalog.ts";
 import { buyers, companies, type Company, haulers, homeOf, refiners, slug } from "./companies.ts";
 import { empty, type Scene } from "./conformance.ts";
+import { items, rewrite } from "./month.ts";
 import { Random } from "./random.ts";
 
 /** `trades`: only the first so many orders of the month, with what followed from each. */
@@ -277,9 +278,18 @@ function payables(book: Book, records: Records, now: Date): void {
       lines: freight ? haul(random, terminal) : purchase(random, terminal, age),
       state: freight ? null : terminal.state,
     });
+    if (!freight) overcharge(record, OVERCHARGED[fuel] ?? 0);
     records.invoices.push(record);
     payments(theirs, records, record, touched);
   }
+}
+
+/** Fuel bills above their own rack price and margin, and by how many cents a gallon: two are one supplier's. */
+const OVERCHARGED: Readonly<Record<number, number>> = { 9: 2, 16: 3, 28: 4 };
+
+function overcharge(bill: RawRecord, cents: number): void {
+  for (const line of cents === 0 ? [] : items(bill))
+    rewrite(bill, line, { rate: rateOf(Math.round((line["rate"] as number) * 1e6) + cents * 1e4) });
 }
 
 const PAYABLE_STATUSES: Readonly<Record<number, string>> = {

@@ -254,7 +254,7 @@ type Plant = (
   trade: Trade,
 ) => { number: string; amount: number | null; more?: RawRecord[] } | null;
 
-const items = (paper: RawRecord): Item[] => paper["lineItems"] as Item[];
+export const items = (paper: RawRecord): Item[] => paper["lineItems"] as Item[];
 const taxes = (paper: RawRecord): Item[] => paper["taxLines"] as Item[];
 const numberOf = (paper: RawRecord): string =>
   (paper["invoiceNumber"] ?? paper["ticketNumber"]) as string;
@@ -262,7 +262,7 @@ const cents = (amount: unknown): number => Math.round((amount as number) * 100);
 const micros = (rate: unknown): number => Math.round((rate as number) * 1_000_000);
 
 /** Sets a line's gallons and rate, and what follows from them: amounts, taxes of its product, sums. Returns the change in cents. */
-function rewrite(paper: RawRecord, line: Item, change: Item): number {
+export function rewrite(paper: RawRecord, line: Item, change: Item): number {
   const before = cents(line["amount"]);
   const gallons = line["gallons"] as number;
   Object.assign(line, change);

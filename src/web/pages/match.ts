@@ -10,7 +10,6 @@ import { counted } from "../../views/text.ts";
 import { changing, choice, hidden, periodFields } from "../parts.ts";
 import { type Answer, type Asked, csvFile, personOf } from "../route.ts";
 
-const SHOWN_MAX = 200;
 const SETTLE = [
   ["accepted", "accept", "Accept it as it is", "Why may it stay so?"],
   ["disputed", "dispute", "Dispute it", "With whom, and how?"],
@@ -38,9 +37,7 @@ export async function match(asked: Asked): Promise<Answer> {
   const { currency } = asked.site;
   const lacking = last?.report.notCompared ?? [];
   const found = (caption: string, findings: readonly KeptFinding[]) =>
-    view.findingsTable(caption, findings.slice(0, SHOWN_MAX), currency, (one) =>
-      settling(one, asked),
-    );
+    view.findingsView(caption, findings, currency, (one) => settling(one, asked));
   const body = [
     say.title("Match"),
     say.line(
@@ -59,12 +56,10 @@ export async function match(asked: Asked): Promise<Answer> {
     </form>`,
     last !== null && open.length === 0 && say.quiet("Nothing differs."),
     open.length > 0 && [
-      view.partiesTable(summed(open).parties, currency, given),
-      found(`What differs: ${counted(open.length, "finding")}`, open),
-      say.line(
-        open.length > SHOWN_MAX && `${open.length - SHOWN_MAX} more are in the CSV. `,
-        say.link(say.address("/match/csv", given), "All of it as CSV"),
-      ),
+      view.partiesView(summed(open).parties, currency, given),
+      say.heading(`What differs: ${counted(open.length, "finding")}`),
+      found("What differs", open),
+      say.line(say.link(say.address("/match/csv", given), "All of it as CSV")),
     ],
     accepted.length > 0 &&
       say.folded(
