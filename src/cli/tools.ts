@@ -72,7 +72,10 @@ export function toolCommands(program: Command): void {
         .choices(["files", "sftp"])
         .default("files"),
     )
-    .option("--play", "then have both sides pay, void and correct, and people settle the rest, until they agree");
+    .option(
+      "--play",
+      "then have both sides pay, void and correct, and people settle the rest, until they agree",
+    );
 }
 
 /** For a file: what `--json` has, on lines of its own. */

@@ -204,7 +204,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   decision: "A person decided",
 };
 
-/** The same in a picture, where there is room for a word. */
+/** The same in a picture and in a list of what people did, where there is room for a word or two. */
 const WORDS: Readonly<Record<string, string>> = {
   received: "came",
   preflight: "asked",
@@ -218,6 +218,12 @@ const WORDS: Readonly<Record<string, string>> = {
   superseded: "replaced",
   resolved: "closed",
   retried: "tried again",
+  note: "noted",
+  decision: "decided",
+  "run now": "asked to look now",
+  "stop over": "let what was stopped go on",
+  "list accepted": "said that a list is right",
+  "refusal settled": "saw to a file that was refused",
 };
 export const stepName = (event: string): string => WORDS[event] ?? event;
 
@@ -248,6 +254,10 @@ export function parted(
 
 export const documentsIn = (groups: readonly QuarantineGroup[]): number =>
   groups.reduce((total, { count }) => total + count, 0);
+
+/** ` in 12 groups`, where they are not as many as their documents: a group is one thing to do. */
+export const inGroups = (groups: readonly QuarantineGroup[]): Inline =>
+  groups.length < documentsIn(groups) && [" in ", plural(groups.length, "group")];
 
 /** `INV-118 · Prairie Fuel · $20,712.42 · Oct 3, 2026`; of several, how many and what they come to. */
 function headOf({ count, many, awaits, title, first, sum }: QuarantineGroup): Inline {
@@ -307,7 +317,7 @@ export function groupsView(
               " Every document is delivered, on its way, or closed.",
             ),
           )
-        : line(say`${plural(documentsIn(own), "document")}, the largest group first.`),
+        : line(plural(documentsIn(own), "document"), inGroups(own), ", the largest group first."),
       cardsOf(own, button),
       clearing.length > 0 && [
         heading("Clears by itself"),

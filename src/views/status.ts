@@ -36,7 +36,7 @@ import {
   monthName,
   title,
 } from "./blocks.ts";
-import { documentsIn, groupsTable, parted } from "./documents.ts";
+import { documentsIn, groupsTable, inGroups, parted } from "./documents.ts";
 import { durationText, counted, instant, roughly, asText } from "./text.ts";
 import { lastDayOf } from "../core/time.ts";
 import type { Forecast } from "../core/budget.ts";
@@ -142,7 +142,9 @@ function groupsIn({ quarantine }: Status): Blocks {
     own.length > 0 && [
       line(
         plural(documents, "document"),
-        ` in quarantine ${documents === 1 ? "needs" : "need"} a person:`,
+        ` in quarantine ${documents === 1 ? "needs" : "need"} a person`,
+        inGroups(own),
+        ":",
       ),
       groupsTable(own.slice(0, GROUPS_SHOWN)),
       rest > 0 && line(say`and ${plural(rest, "more group")}`),

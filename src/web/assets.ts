@@ -113,7 +113,7 @@ tbody th { font-weight: 500; min-width: 9rem; }
 .facts dt { color: var(--soft); font-size: 0.86rem; font-weight: 400; }
 .facts dd { margin: 0; }
 .facts div { min-width: 0; }
-form.change { margin-bottom: 1rem; }
+form.change, main > form { margin-bottom: 1rem; }
 form.change > .line:has(> label) { margin-bottom: var(--pico-spacing); }
 .line { display: flex; gap: 0.6rem; align-items: start; flex-wrap: wrap; }
 .line > input, .line > select { flex: 1 1 14rem; margin: 0; width: auto; }

@@ -105,7 +105,7 @@ test("somebody finds what is wrong, adds the missing row, and the group is empty
   const told = (await accountant.get("/cross-references")).body;
   expect(told).toContain("1 row of products that no document has used since");
   const audit = (await accountant.get("/audit")).body;
-  for (const told of ["row added", "retried", "Kim said so", "accountant", "INV-118"])
+  for (const told of ["row added", "tried again", "Kim said so", "accountant", "INV-118"])
     expect(audit).toContain(told);
   // A second row with the same key, and signs that nobody sees, are refused.
   const again = await accountant.post("/cross-references/products", fields);

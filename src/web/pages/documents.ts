@@ -172,9 +172,9 @@ export async function document({ office, params, site }: Asked): Promise<Answer>
     title(life.summary),
     line(
       stateMark(life),
-      life.groups.map((group) => [
+      life.groups.map((group, at) => [
         " ",
-        link(to`/needs-you/${group}`, life.clears ? "What it waits for" : "What to do about it"),
+        link(to`/needs-you/${group}`, at > 0 ? "and another cause" : whyOf(life)),
       ]),
     ),
     facts([
@@ -219,6 +219,8 @@ export async function document({ office, params, site }: Asked): Promise<Answer>
   ];
   return { title: life.summary, body };
 }
+
+const whyOf = ({ clears }: Life): string => (clears ? "What it waits for" : "What to do about it");
 
 function differences({ kind, differences: rows }: Life, currency: string): Blocks {
   const known = isKind(kind) ? holdingKindOf(kind) : null;

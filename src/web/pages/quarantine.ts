@@ -35,6 +35,7 @@ import {
   knownView,
   parted,
   missingTable,
+  stepName,
 } from "../../views/documents.ts";
 import { counted } from "../../views/text.ts";
 import { changing, choice, field, formOf, hidden, listed, further } from "../parts.ts";
@@ -72,6 +73,8 @@ async function buttonsFor(asked: Asked, groups: readonly QuarantineGroup[]) {
       return act("It is booked as …", formOf(asked, acts.link, id, { fields: receiverId(id) }));
     if (helps.includes("retry") && !helps.includes("link"))
       return act("Retry", formOf(asked, acts.retry, id));
+    if (helps.includes("correct") && !helps.includes("wait"))
+      return buttons(link(to`/needs-you/${id}`, count === 1 ? "See what to correct" : "See all"));
     return helps.length === 1 && act("Close", formOf(asked, acts.resolve, id));
   };
 }
@@ -397,13 +400,13 @@ export async function audit({ office, query }: Asked): Promise<Answer> {
       [
         ["When", (deed) => at(deed.at)],
         ["Who", ({ by }) => by],
-        ["What", ({ event }) => event],
+        ["What", ({ event }) => stepName(event)],
         [
           "About",
           ({ document, flow }) =>
             document === null ? flow : link(to`/documents/${document.id}`, document.number),
         ],
-        ["Detail", ({ detail }) => detail],
+        ["Detail", ({ by, detail, reason }) => (detail === `${by}: ${reason}` ? null : detail)],
         ["Why", ({ detail, reason }) => (reason === detail ? null : reason)],
       ],
       "Nobody has done anything yet.",
