@@ -153,6 +153,10 @@ function expectPlayed(out: string): void {
       /^10\. The accountant compares both sides, and accepts .*: CRN-2026-00001/m,
       /0 differences left/,
     ],
+    [
+      /^11\. The accountant has orders, tickets, invoices and prices compared/m,
+      /Tulsa Crossroads Refining Co\. has billed 548\.82 too much/,
+    ],
   ] as const) {
     expect(out).toMatch(step);
     expect(out.slice(out.search(step))).toMatch(seen);

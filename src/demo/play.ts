@@ -50,6 +50,7 @@ const STORY: readonly ((playing: Playing) => Promise<Step>)[] = [
   erpIsPaidTheRest,
   peopleSettle,
   accountantAccepts,
+  accountantMatches,
 ];
 
 /** False when it was stopped before its end. */
@@ -263,6 +264,21 @@ async function accountantAccepts({ office }: Playing): Promise<Step> {
     },
     seen: async () =>
       `${counted((await office.differences()).differences.length, "difference")} left.`,
+  };
+}
+
+/** What a supplier bills above its own price nobody sees by looking at one paper. */
+async function accountantMatches({ office }: Playing): Promise<Step> {
+  const everything = { from: null, to: null, party: null, direction: null, by: "demo" };
+  const { parties, findings } = await office.match(everything);
+  const most = parties.find(({ direction }) => direction === "purchase");
+  const bill = findings.find(({ party }) => party === most?.party)?.papers[0]?.number;
+  return {
+    told: "The accountant has orders, tickets, invoices and prices compared with each other, and looks at what suppliers bill.",
+    number: bill ?? "",
+    act: () => undefined,
+    seen: () =>
+      `${most?.partyName ?? "Nobody"} has billed ${most?.forUs ?? "nothing"} too much. The claim: page Match, "Claim it".`,
   };
 }
 

@@ -129,13 +129,14 @@ function blockHtml(block: Block, reading: Reading): Html {
         ${block.blocks.map((one) => html`<div>${inside(one)}</div>`)}
       </div>`;
     case "live":
+      // Whoever is in it by keyboard stays where they are.
       return html`<div
         id="${block.id}"
         hx-get="${href(block.path)}"
         hx-trigger="every ${block.seconds}s"
         hx-select="#${block.id}"
         hx-target="#${block.id}"
-        hx-swap="outerHTML"
+        hx-swap="outerMorph"
       >
         ${inside(block.blocks)}
       </div>`;

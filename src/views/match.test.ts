@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { type MatchReport, summed } from "../match/report.ts";
 import type { Finding } from "../match/situation.ts";
 import { asCsv } from "./csv.ts";
-import { claimOf, findingsCsv, headOf, matchView } from "./match.ts";
+import { asHtml } from "./html.ts";
+import { claimOf, findingsCsv, findingsView, headOf, matchView, partiesView } from "./match.ts";
 import { asText } from "./text.ts";
 
 const finding: Finding = {
@@ -71,6 +72,31 @@ test("a terminal has the sums by party, each finding with its papers and both va
   expect(text).toMatch(/1397\.50 +for us +2\.45 a gallon is billed/);
   expect(text).toContain("none instead of");
   expect(text).toMatch(/Not compared\n +the rack price in force/);
+});
+
+test("twenty findings are a table; more are folded by what was found with count and sum, and the CSV has all", () => {
+  const reading = { site: { timeZone: "UTC" }, nowMs: 0 };
+  const many = (count: number) => [
+    open,
+    ...Array.from({ length: count }, (_, at) => ({ ...finding, key: `k${at}`, party: `p${at}` })),
+  ];
+  const shown = (count: number): string =>
+    String(
+      asHtml(
+        findingsView("Differs", many(count), "USD", () => null),
+        reading,
+      ),
+    );
+  expect(shown(19)).not.toContain("<summary>");
+  expect(shown(19).match(/<tr>/g)).toHaveLength(1 + 20);
+  expect(shown(60).replaceAll(/<[^>]*>|\s+/g, " ")).toMatch(
+    /not billed: 1 +finding.* order price: 60 +findings, +\$83,850\.00 .* 10 +more +in the CSV/,
+  );
+  expect(shown(60).match(/<tr>/g)).toHaveLength(1 + 1 + 1 + 50);
+  expect(findingsCsv(many(60)).trim().split("\n")).toHaveLength(1 + 61);
+  const parties = String(asHtml(partiesView(summed(many(60)).parties, "USD", {}), reading));
+  expect(parties).toMatch(/<summary>\s*40 further parties/);
+  expect(parties.match(/Claim it/g)).toHaveLength(60);
 });
 
 test("CSV has one row a finding: names are guarded against formulas, figures are bare digits", () => {

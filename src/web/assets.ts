@@ -29,22 +29,13 @@ const installed = (path: string): string => readFileSync(require.resolve(path), 
 
 /**
  * The console's own script, beside htmx: a page that asks for itself again, and gets no answer or an error, says so.
- * Without it a page would show for ever what was true once. Who goes by keyboard stays where they are in the new page.
+ * Without it a page would show for ever what was true once.
  */
 const script = `
 const tell = (isStale) => {
   const stale = document.getElementById("stale");
   if (stale) stale.hidden = !isStale;
 };
-const nameOf = (one) => one.getAttribute("href") ?? one.getAttribute("aria-label");
-let focused = null;
-document.addEventListener("htmx:before:swap", () => {
-  focused = document.activeElement?.closest("main") ? nameOf(document.activeElement) : null;
-});
-document.addEventListener("htmx:after:swap", () => {
-  const same = [...document.querySelectorAll("main a, main [tabindex]")].find((one) => nameOf(one) === focused);
-  if (focused !== null) same?.focus({ preventScroll: true });
-});
 document.addEventListener("htmx:error", () => tell(true));
 document.addEventListener("htmx:after:request", ({ detail }) => tell(detail.ctx.response.status >= 400));
 `;
@@ -71,6 +62,7 @@ const style = `
   }
 }
 html { scroll-padding-top: 1rem; }
+:focus-visible { outline: 3px solid var(--pico-primary); outline-offset: 2px; }
 .container { max-width: 76rem; }
 .narrow { max-width: 28rem; padding-top: 3rem; }
 .skip { position: absolute; left: -99rem; }
