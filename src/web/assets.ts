@@ -62,7 +62,7 @@ const style = `
   }
 }
 html { scroll-padding-top: 1rem; }
-:focus-visible { outline: 3px solid var(--pico-primary); outline-offset: 2px; }
+:focus-visible, input:is(:focus, :focus-within) { outline: 3px solid var(--pico-primary); outline-offset: 2px; }
 .container { max-width: 76rem; }
 .narrow { max-width: 28rem; padding-top: 3rem; }
 .skip { position: absolute; left: -99rem; }
