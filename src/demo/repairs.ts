@@ -41,6 +41,8 @@ function withoutQuantities(rows: readonly Row[]): Row[] {
   return [...rows.slice(0, at), only, ...rows.slice(at + 2)];
 }
 
+const cents = (row: Row): number => Math.round(Number(row["Amount"]) * 100);
+
 const isNegative = (row: Row): boolean => (row["Amount"] ?? "").startsWith("-");
 
 const correct = (
@@ -54,7 +56,6 @@ function billedTogether(rows: readonly Row[], invoice: string, is: (row: Row) =>
   const lines = rows.filter((row) => row["Invoice/Number"] === invoice && row["Type"] === "line");
   const gone = lines.findLast(is) as Row;
   const kept = lines.find((line) => line !== gone && !isNegative(line)) as Row;
-  const cents = (row: Row): number => Math.round(Number(row["Amount"]) * 100);
   const both = { ...kept, Amount: ((cents(kept) + cents(gone)) / 100).toFixed(2) };
   return rows.filter((row) => row !== gone).map((row) => (row === kept ? both : row));
 }
