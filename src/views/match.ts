@@ -43,7 +43,7 @@ export const matchView = (report: MatchReport): say.Blocks => [
 ];
 
 /** `given`: what the page's address names beside the party. */
-export const partiesTable = (
+const partiesTable = (
   parties: MatchReport["parties"],
   currency: string,
   given: Readonly<Record<string, string>>,
@@ -92,7 +92,7 @@ const valuesOf = ({ compared, billed, expected, gallons }: Finding): string =>
 const FAVOURS = { us: "for us", them: "against us" } as const;
 
 /** `settling`: what a page has beside each. */
-export const findingsTable = <One extends Finding & Partial<KeptFinding>>(
+const findingsTable = <One extends Finding & Partial<KeptFinding>>(
   caption: string,
   findings: readonly One[],
   currency: string,
