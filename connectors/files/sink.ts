@@ -292,10 +292,11 @@ const moveOnce = (drop: Drop, part: string, final: string): Promise<void> =>
     },
   ).catch(async (error: unknown) => {
     if ((error as { code?: unknown }).code !== "EFAILED") throw error;
-    const [staged, there] = await allOf([drop.look(part), drop.look(final)]);
-    throw staged !== null && there === null
-      ? failure(UNMOVED, troubleOf(error).detail, error)
-      : error;
+    const lies = await allOf([drop.look(part), drop.look(final)]).then(
+      ([staged, there]) => staged !== null && there === null,
+      () => false,
+    );
+    throw lies ? failure(UNMOVED, `the server did not move ${part} to ${final}`, error) : error;
   });
 
 interface Placed {

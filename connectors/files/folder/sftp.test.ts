@@ -242,6 +242,7 @@ describe("a server that does not do what it is asked", () => {
     expect(await sink.send(sent, signal)).toMatchObject({
       outcome: "nothing",
       stop: "receiver",
+      detail: expect.stringContaining("the server did not move"),
       next: expect.stringContaining("may rename there"),
     });
     expect(delivered()).toEqual([]);
@@ -249,6 +250,19 @@ describe("a server that does not do what it is asked", () => {
     await sink.prepare?.(sent, signal);
     expect(await sink.send(sent, signal)).toMatchObject({ outcome: "done" });
     expect(delivered().length).toBe(1);
+  });
+
+  test("a rename that fails before the line is lost is unknown until somebody looked", async () => {
+    const { sink, sent } = await staged();
+    let isAsked = false;
+    server.planned((verb) => {
+      isAsked ||= verb === "RENAME";
+      if (!isAsked) return "does";
+      return verb === "RENAME" ? "fails" : "dies";
+    });
+    expect(await sink.send(sent, signal)).toMatchObject({ outcome: "unknown" });
+    server.planned(() => "does");
+    expect(await sink.find(sent, signal)).toMatchObject({ found: "none" });
   });
 
   test("a rename that took place and is said to have failed is found later, also when the ERP was quick", async () => {

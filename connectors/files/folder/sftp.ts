@@ -361,7 +361,7 @@ function whyNot(
     return new SourceUnavailable(
       `${where} showed the host key ${shown}, and sftp.hostKey is ${pinned.join(", ")}. Nothing was sent to it.`,
       {
-        next: "Ask the server's administrator whether its key was replaced. If it was, set sftp.hostKey to the new fingerprint; if not, another machine answers at this address: change nothing and find it.",
+        next: "Ask the server's administrator whether its key was replaced, or whether it has this one as well: keys are of several kinds. If so, set sftp.hostKey to this fingerprint; if not, another machine answers at this address: change nothing and find it.",
         stop: "configuration",
         cause,
       },
