@@ -67,6 +67,8 @@ const RETRY_MS = 3_000;
 /** What would have to wait longer for its place is refused: whoever asks says so, and holds up nobody. */
 const WAITS_MS = 5_000;
 const JITTER_MS = 50;
+/** The first answer is learned at once, and under load the next ones together so long after it. */
+const LEARN_REST_MS = 20;
 
 interface Wait {
   /** `share`: other sites have the next places; `month`: others have used what was left, or Redis lost it: it is looked at anew. */
@@ -193,8 +195,9 @@ export function openSharedGovernor(options: SharedGovernorOptions) {
       while ((flying[0]?.untilMs ?? Infinity) <= monoMs) flying.shift();
       const place = flying.shift()?.place ?? "";
       const names = [keys.gate, keys.minute, keys.uses];
+      const args = [place, pauseMs, left, resetMs, perMinute, windowMs];
       // What is not learned now is learned from the next answer.
-      hub.run(LEARN, names, [place, pauseMs, left, resetMs, perMinute, windowMs]).catch(() => {});
+      hub.run(LEARN, names, args, LEARN_REST_MS).catch(() => {});
     },
   };
   return {

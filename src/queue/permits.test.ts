@@ -21,16 +21,16 @@ async function openOn(redis: TestRedis): Promise<Permits & { back(): Promise<str
 describe.skipIf(!isThere("redis-server"))("a permit", () => {
   it("is taken once, whoever asks and however often", async () => {
     const permits = await openOn(await startRedis());
-    expect(await permits.offer("one", "main", "boot", 5_000)).toBe("offered");
+    expect(await permits.offer("one", "main", "boot", () => 5_000)).toBe("offered");
     const taken = await Promise.all(Array.from({ length: 10 }, () => permits.take("one", "token")));
     expect(taken.filter((one) => "startMs" in one)).toHaveLength(1);
     expect(await permits.look("one", true)).toBe("taken");
-    expect(await permits.offer("one", "main", "boot", 5_000)).toBe("known");
+    expect(await permits.offer("one", "main", "boot", () => 5_000)).toBe("known");
   });
 
   it("that was withdrawn is taken by nobody, and says so again when asked again", async () => {
     const permits = await openOn(await startRedis());
-    await permits.offer("one", "main", "boot", 5_000);
+    await permits.offer("one", "main", "boot", () => 5_000);
     expect(await permits.look("one", true)).toBe("withdrawn");
     expect(await permits.look("one", true)).toBe("withdrawn");
     expect(await permits.take("one", "token")).toHaveProperty("why");
@@ -38,7 +38,7 @@ describe.skipIf(!isThere("redis-server"))("a permit", () => {
 
   it("is too late by the clock of Redis", async () => {
     const permits = await openOn(await startRedis());
-    await permits.offer("one", "main", "boot", 0);
+    await permits.offer("one", "main", "boot", () => 0);
     expect(await permits.take("one", "token")).toEqual({ why: "it came too late" });
     expect(await permits.look("one", true)).toBe("withdrawn");
   });
@@ -46,7 +46,7 @@ describe.skipIf(!isThere("redis-server"))("a permit", () => {
   it("that Redis has lost cannot be taken, and proves nothing", async () => {
     const redis = await startRedis();
     const permits = await openOn(redis);
-    await permits.offer("one", "main", "boot", 5_000);
+    await permits.offer("one", "main", "boot", () => 5_000);
     await redis.flush();
     expect(await permits.take("one", "token")).toHaveProperty("why");
     expect(await permits.look("one", true)).toBe("gone");
@@ -58,7 +58,7 @@ describe.skipIf(!isThere("redis-server"))("a permit", () => {
   it("that a restart has brought back as it was before it was taken cannot be taken again", async () => {
     const redis = await startRedis();
     const permits = await openOn(redis);
-    await permits.offer("one", "main", "boot", 60_000);
+    await permits.offer("one", "main", "boot", () => 60_000);
     const before = await redis.client.hgetall(keys.permit("one"));
     expect(await permits.take("one", "token")).toHaveProperty("startMs");
     await redis.kill();
@@ -74,9 +74,9 @@ describe.skipIf(!isThere("redis-server"))("a permit", () => {
   it("is not offered for a site that another process speaks for, nor without a worker", async () => {
     const redis = await startRedis();
     const permits = await openOn(redis);
-    expect(await permits.offer("one", "main", "other boot", 5_000)).toBe("other-site");
+    expect(await permits.offer("one", "main", "other boot", () => 5_000)).toBe("other-site");
     await redis.client.del(keys.workers);
-    expect(await permits.offer("one", "main", "boot", 5_000)).toBe("no-worker");
+    expect(await permits.offer("one", "main", "boot", () => 5_000)).toBe("no-worker");
   });
 
   it("answered in a word that this version does not know is uncertain", async () => {

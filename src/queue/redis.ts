@@ -58,18 +58,22 @@ export function openHub(address: RedisAddress) {
     }
   };
   const scripts = new Map<string, ReturnType<typeof scriptOf>>();
-  function scriptOf(lua: string) {
+  function scriptOf(lua: string, restMs: number) {
     const name = `fuelbridge${scripts.size}`;
     // ioredis sends a script once, and its hash after that.
     redis.defineCommand(name, {
       lua: `${PRELUDE}\nlocal function one(KEYS, ARGV)${lua}\nend\n${EACH}`,
     });
-    return together(SCRIPT_CALLS, (calls: readonly Call[]) => {
+    const runAll = (calls: readonly Call[]): Promise<unknown[]> => {
       const keys = calls.flatMap(({ keys }) => keys);
-      const args = calls.flatMap(({ args }) => [args.length, ...args]);
+      const args = calls.flatMap((call) => {
+        const own = typeof call.args === "function" ? call.args() : call.args;
+        return [own.length, ...own];
+      });
       const run = (redis as unknown as Scripts)[name] as Scripts[string];
       return ask(run.call(redis, keys.length, ...keys, keys.length / calls.length, ...args));
-    });
+    };
+    return together(SCRIPT_CALLS, runAll, restMs);
   }
   return {
     /** Where it is, without what is secret: `redis.example.com:6379`. */
@@ -79,10 +83,10 @@ export function openHub(address: RedisAddress) {
     ask,
     /**
      * Runs the body of a Lua function, atomically, that knows {@link PRELUDE}; always with as many keys. Under load one command runs
-     * many. @throws RedisTrouble; then it may have run all the same
+     * many, and what is not urgent waits for its like: `restMs`. @throws RedisTrouble; then it may have run all the same
      */
-    run(lua: string, keys: readonly string[], args: Call["args"]): Promise<unknown> {
-      const script = scripts.get(lua) ?? scriptOf(lua);
+    run(lua: string, keys: readonly string[], args: Call["args"], restMs = 0): Promise<unknown> {
+      const script = scripts.get(lua) ?? scriptOf(lua, restMs);
       scripts.set(lua, script);
       return script({ keys, args });
     },
@@ -92,9 +96,12 @@ export function openHub(address: RedisAddress) {
   };
 }
 
+type Args = readonly (string | number)[];
+
 interface Call {
   readonly keys: readonly string[];
-  readonly args: readonly (string | number)[];
+  /** What depends on the time is reckoned when the call goes. */
+  readonly args: Args | (() => Args);
 }
 
 type Scripts = Readonly<Record<string, (...args: (string | number)[]) => Promise<unknown[]>>>;
@@ -102,10 +109,14 @@ type Scripts = Readonly<Record<string, (...args: (string | number)[]) => Promise
 /** Redis does nothing else while a script runs. */
 const SCRIPT_CALLS = 64;
 
-/** What is asked for in one moment, or while its like is under way, goes together: `most` at a time, answered in their order. */
+/**
+ * What is asked for in one moment, or while its like is under way and for `restMs` after it, goes together: `most` at a time,
+ * answered in their order.
+ */
 export function together<Item, Reply>(
   most: number,
   run: (items: readonly Item[]) => Promise<readonly Reply[]>,
+  restMs = 0,
 ): (item: Item) => Promise<Reply> {
   const waiting: (PromiseWithResolvers<Reply> & { readonly item: Item })[] = [];
   let isUnderWay = false;
@@ -120,6 +131,7 @@ export function together<Item, Reply>(
       } catch (error) {
         for (const { reject } of those) reject(error);
       }
+      if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
     }
     isUnderWay = false;
   }

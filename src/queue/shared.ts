@@ -208,7 +208,8 @@ function bullmqQueue({ hub, keys, ledger, times }: Joined<SiteOptions>, site: Si
     const unfit = site.unfit();
     if (unfit !== null) return notSent(unfit);
     try {
-      const offer = await permits.offer(id, site.name, site.boot, startWithin(request, startMs));
+      const withinMs = (): number => startWithin(request, startMs);
+      const offer = await permits.offer(id, site.name, site.boot, withinMs);
       if (offer === "no-worker") return notSent(NO_WORKER);
       if (offer === "other-site") return notSent(otherSite(site.name));
       return offer === "offered" ? null : unanswered("a job of this name was offered before");
@@ -500,10 +501,10 @@ export type Permits = ReturnType<typeof openPermits>;
 /** Each call throws RedisTrouble; then it may have happened all the same. */
 export function openPermits(hub: Hub, keys: Keys) {
   return {
-    /** Opens the permit of `job` for `startMs`, for a site that process `boot` speaks for. */
-    async offer(job: string, site: string, boot: string, startMs: number): Promise<Offer> {
+    /** Opens the permit of `job`, for a site that process `boot` speaks for. `startMs`: for how long from then on. */
+    async offer(job: string, site: string, boot: string, startMs: () => number): Promise<Offer> {
       const names = [keys.permit(job), keys.workers, keys.sites];
-      const args = [startMs, KEPT_MS, boot, WORKER_ALIVE_MS, site];
+      const args = () => [startMs(), KEPT_MS, boot, WORKER_ALIVE_MS, site];
       return (await hub.run(OFFER, names, args)) as Offer;
     },
     /** By a worker. `startMs`: within it the first byte must leave; else why it may not be carried out. */
@@ -585,7 +586,7 @@ const SETTLE_MS = 60_000;
 const SETTLE_AGAIN_MS = 500;
 const WORKER_CLOSE_MS = 5_000;
 /** An answer waits no longer for those of its bundle: what comes home together goes out together again. */
-const GATHER_MS = 100;
+const GATHER_MS = 200;
 
 function startWorker(options: Joined<SharedOptions> & Watching, sinks: Sinks) {
   const { hub, keys, note, atOnce = AT_ONCE } = options;
