@@ -31,7 +31,7 @@ import {
   type References,
   type Skip,
 } from "../src/core/contract.ts";
-import { Decimal } from "../src/core/decimal.ts";
+import { amountOf, Decimal } from "../src/core/decimal.ts";
 import { Refused } from "../src/core/errors.ts";
 import { amountText } from "../src/core/text.ts";
 import {
@@ -244,8 +244,8 @@ function addedUp<P extends Part>(
     const cents = part.amount.round(2);
     return cents.equals(part.amount) ? part : withAmount(part, cents);
   });
-  if (sumOf(rounded).equals(sum)) return () => rounded;
-  if (!sumOf(parts).equals(sum)) return null;
+  if (amountOf(rounded).equals(sum)) return () => rounded;
+  if (!amountOf(parts).equals(sum)) return null;
   return () => parts.map((part) => withAmount(part, inCents(field, part.amount)));
 }
 
@@ -253,10 +253,8 @@ function addedUp<P extends Part>(
 const withAmount = <P extends Part>(part: P, amount: Decimal): P =>
   Object.create(part, { amount: { value: amount } }) as P;
 
-const sumOf = (parts: readonly Part[]): Decimal => Decimal.sum(parts.map(({ amount }) => amount));
-
 function doesNotAddUp({ lineItems, taxLines, subtotal, tax, total }: Invoice): Refused {
-  const [lines, taxes] = [sumOf(lineItems), sumOf(taxLines)];
+  const [lines, taxes] = [amountOf(lineItems), amountOf(taxLines)];
   return new Refused({
     code: "does-not-add-up",
     message:
@@ -381,7 +379,7 @@ function lineOf(
       line.product === null && chargeAccount !== undefined
         ? chargeAccount
         : ledgerAccount(references, "accounts", line.product ?? "charge", type);
-    const alone = { product: null, account, quantity: ONE, unit: null, unitPrice: amount };
+    const alone = { product: null, account, quantity: Decimal.one, unit: null, unitPrice: amount };
     return { ...alone, amount, description };
   }
   return {
@@ -395,7 +393,6 @@ function lineOf(
   };
 }
 
-const ONE = Decimal.of("1");
 /** How far the platform lets an amount be from rate times gallons (specification part 4, rule I1). */
 const CENT = Decimal.of("0.01");
 
@@ -440,7 +437,7 @@ function baseOf(
   subtotal: Decimal,
 ): Decimal {
   const taxed = lineItems.filter(({ product }) => product !== null && product === productRef);
-  return (taxed.length === 0 ? subtotal : sumOf(taxed)).round(2);
+  return (taxed.length === 0 ? subtotal : amountOf(taxed)).round(2);
 }
 
 /* Payments that went through. They wait until their invoice was delivered. */

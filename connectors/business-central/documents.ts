@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { z } from "zod";
 import type { Surroundings } from "../../src/core/contract.ts";
-import { Decimal } from "../../src/core/decimal.ts";
+import { amountOf, Decimal } from "../../src/core/decimal.ts";
 import { defined } from "../../src/core/defined.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Day, Difference } from "../../src/core/holdings.ts";
@@ -97,7 +97,7 @@ const invoiceRow = (side: LedgerSide, { lines }: BusinessCentralConfig["dimensio
   documentRow(side, SIDES[side].invoices, Invoice, lines).transform(
     ({ comments, taxes, ...row }) => {
       const isSale = side === "sale";
-      const ours = Decimal.sum(taxes.map(({ amount }) => amount));
+      const ours = amountOf(taxes);
       const [untaxed, tax] = [row.totalAmountExcludingTax.minus(ours), row.totalTaxAmount];
       return {
         ...row,
@@ -197,7 +197,7 @@ async function settled(
         instead: `credit memo ${number}`,
       }));
     const known = [...(isPartly ? paid(row.id) : []), ...credits];
-    const explained = Decimal.sum(known.map(({ amount }) => amount));
+    const explained = amountOf(known);
     const { total } = row.money;
     const isOver = row.status === "Paid" || row.status === "Canceled";
     const open = row.remainingAmount ?? (isOver ? Decimal.zero : total.minus(explained));

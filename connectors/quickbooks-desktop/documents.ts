@@ -1,5 +1,5 @@
 /** Invoices, bills and what pays them in QuickBooks Desktop. It has no drafts here: what is created is posted. */
-import { Decimal } from "../../src/core/decimal.ts";
+import { amountOf, Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
@@ -202,7 +202,7 @@ function documentRows(records: Records, side: LedgerSide) {
   async function linesOf(rows: readonly Element[], signal: AbortSignal) {
     const all = new Map(rows.map((row) => [row, linesIn(side, row)] as const));
     const off = [...all].filter(
-      ([row, lines]) => row.decimal(TABLES[side].untaxed)?.equals(sumOf(lines)) === false,
+      ([row, lines]) => row.decimal(TABLES[side].untaxed)?.equals(amountOf(lines)) === false,
     );
     const ids = new Set(off.flatMap(([, lines]) => lines.flatMap(({ item }) => item ?? [])));
     // No line says of what kind its item is.
@@ -230,7 +230,7 @@ function documentRows(records: Records, side: LedgerSide) {
       const id = row.needed("TxnID");
       const lines = all.get(row) ?? [];
       const salesTax = side === "purchase" ? Decimal.zero : row.amount("SalesTaxTotal");
-      const total = (row.decimal(untaxed) ?? sumOf(lines)).plus(salesTax);
+      const total = (row.decimal(untaxed) ?? amountOf(lines)).plus(salesTax);
       const isVoid = total.sign === 0 && lines.every(({ amount }) => amount.sign === 0);
       const payments = row
         .all("LinkedTxn")
@@ -241,7 +241,7 @@ function documentRows(records: Records, side: LedgerSide) {
       // Of a bill that is paid QuickBooks need not say what is open.
       const isPaid = row.yes("IsPaid");
       const left = side === "purchase" && isPaid === true ? Decimal.zero : row.decimal(openName);
-      const open = left ?? total.minus(sumOf(payments));
+      const open = left ?? total.minus(amountOf(payments));
       const order = row.text("PONumber");
       // The name of the currency where it is not the company's own, whose rate is 1.
       const isForeign = row.decimal("ExchangeRate")?.equals(Decimal.of("1")) === false;
@@ -344,9 +344,6 @@ interface Line extends FactLine {
   /** The ListID of its item; null: it has none. */
   readonly item: string | null;
 }
-
-const sumOf = (lines: readonly Pick<FactLine, "amount">[]): Decimal =>
-  Decimal.sum(lines.map(({ amount }) => amount));
 
 const linesIn = (side: LedgerSide, row: Element): Line[] =>
   TABLES[side].lines.flatMap((names) =>

@@ -3,7 +3,7 @@
  * QuickBooks Web Connector speaks it: document/literal, one namespace, elements by their local names. The `Style` of a .qwc
  * file changes how it encodes a request (types as attributes, a prefix); the local names stay.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -15,8 +15,8 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
 import type { Notebook, Presence } from "../../src/core/contract.ts";
+import { isSameSecret, sha256Hex } from "../../src/core/keys.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
-import { isSameSecret } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import {
   type Asked,
@@ -384,7 +384,7 @@ export class Mailbox {
     if (this.#isStopped) throw new Error("fuelbridge stops");
     this.#end("a new session of the Web Connector has begun");
     const ticket = randomUUID();
-    this.#keep({ ticket: hashOf(ticket), handed: null, heardAt: this.#iso(), endedAt: null });
+    this.#keep({ ticket: sha256Hex(ticket), handed: null, heardAt: this.#iso(), endedAt: null });
     this.#open(ticket);
     return ticket;
   }
@@ -504,7 +504,7 @@ export class Mailbox {
       this.#ticket === null &&
       visit !== null &&
       visit.endedAt === null &&
-      visit.ticket === hashOf(ticket) &&
+      visit.ticket === sha256Hex(ticket) &&
       Math.abs(this.#given.now() - Date.parse(visit.heardAt)) <= this.#given.deadlineMs
     );
   }
@@ -653,5 +653,4 @@ const SILENT: Absence = {
 const NO_OP = "NoOp";
 const EXPIRED = "This session is over. The next one goes on where it was.";
 
-const hashOf = (ticket: string): string => createHash("sha256").update(ticket).digest("hex");
 const HOUR_MS = 3_600_000;

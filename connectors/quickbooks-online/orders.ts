@@ -2,7 +2,7 @@
  * The platform's orders in QuickBooks, for src/ledger/goods.ts: what we sell as estimates (QuickBooks Online has no sales
  * orders), what we buy as purchase orders. Neither posts an amount: the platform's invoice is the one that is booked.
  */
-import { Decimal } from "../../src/core/decimal.ts";
+import { amountOf, Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { InvoiceDocument, OrderDocument } from "../../src/ledger/documents.ts";
 import {
@@ -128,7 +128,7 @@ function billed({ lines, date, ...order }: OrderDocument): InvoiceDocument {
     amount: roundHalfUp(line.quantity.times(line.unitPrice)),
     description: `${line.description}${isWhole(line.unitPrice) ? "" : `, price ${line.unitPrice.plain()}`}`,
   }));
-  const total = Decimal.sum(priced.map(({ amount }) => amount));
+  const total = amountOf(priced);
   return {
     ...order,
     type: order.type === "sale" ? "out" : "in",

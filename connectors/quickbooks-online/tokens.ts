@@ -24,9 +24,10 @@ import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { EnvironmentError } from "../../src/core/errors.ts";
+import { parsedJson } from "../../src/core/json.ts";
+import { isSameSecret } from "../../src/core/keys.ts";
 import { askToken, TOKEN_MS } from "../../src/ledger/rest.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
-import { isSameSecret } from "../quickbooks/text.ts";
 import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
 
 const Stored = z.strictObject({
@@ -109,7 +110,7 @@ export function readTokens(file: string, company: string): Stored {
   }
   if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0)
     throw noTokens(`others may read ${file}: its mode must be 0600`);
-  const stored = Stored.safeParse(parsed(text)).data;
+  const stored = Stored.safeParse(parsedJson(text)).data;
   if (stored === undefined) throw noTokens(`${file} does not hold tokens`);
   if (stored.company !== company)
     throw noTokens(`the tokens in ${file} are of the company ${stored.company}, not of ${company}`);
@@ -208,14 +209,6 @@ function takeAside(lock: string, since: number): void {
 
 const noTokens = (message: string, cause?: unknown): LedgerError =>
   new LedgerError("answered", message, { status: 401, code: "no-tokens", cause });
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
 
 /*
  * A person lets fuelbridge into a company (OAuth 2, authorization code): they sign in at Intuit, which sends their browser

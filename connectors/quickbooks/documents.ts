@@ -4,7 +4,7 @@
  * own, as product and freight are. How records are asked for and written is each connector's.
  */
 import type { Change, Source } from "../../src/core/contract.ts";
-import { Decimal } from "../../src/core/decimal.ts";
+import { amountOf, Decimal } from "../../src/core/decimal.ts";
 import { defined } from "../../src/core/defined.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Day, FactLine, Facts, Scope } from "../../src/core/holdings.ts";
@@ -209,7 +209,7 @@ function changeOf(
     .filter(isTax)
     .map(({ product, amount, text }) => ({ code: product ?? "", text: some(text), amount }));
   if (salesTax.sign !== 0) taxes.push({ code: "Sales tax", text: null, amount: salesTax });
-  const tax = Decimal.sum(taxes.map(({ amount }) => amount));
+  const tax = amountOf(taxes);
   const base = total.minus(tax);
   const facts: Facts = {
     party: payer?.code ?? row.party,
@@ -375,7 +375,7 @@ export function itemLines(document: InvoiceDocument, charge: string) {
         `line ${at + 1} has the quantity ${quantity.plain()}: more than ${DIGITS} digits`,
       );
   }
-  const sum = Decimal.sum(lines.map(({ amount }) => amount));
+  const sum = amountOf(lines);
   if (!sum.equals(document.total))
     throw notHeld(
       `its lines and taxes come to ${amountText(sum)}, its total is ${amountText(document.total)}`,

@@ -1,5 +1,5 @@
 import type { FaultCode } from "../../src/core/faults.ts";
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash } from "node:crypto";
 import { Refused } from "../../src/core/errors.ts";
 import { sameNumber } from "../../src/core/keys.ts";
 import { markOf, platformIdIn } from "../../src/ledger/entries.ts";
@@ -32,12 +32,6 @@ export const ascii = (text: string): string =>
       .replace(/\p{M}/gu, "")
       .replace(/[^\x20-\x7e\p{Cc}]/gu, "?"),
   );
-
-const digestOf = (text: string): Buffer => createHash("sha256").update(text).digest();
-
-/** Compared in the same time whatever they are. */
-export const isSameSecret = (one: string, other: string): boolean =>
-  timingSafeEqual(digestOf(one), digestOf(other));
 
 /** Without control characters (rule 3); other letters stay. QuickBooks Online takes these. */
 export const oneLine = (text: string): string =>

@@ -5,15 +5,15 @@
  */
 import type { FaultCode } from "../../src/core/faults.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
-import { Decimal } from "../../src/core/decimal.ts";
+import { amountOf, Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { inGroups } from "../../src/core/groups.ts";
 import type { Facts } from "../../src/core/holdings.ts";
 import { stringifyExact } from "../../src/core/json.ts";
+import { sha256Hex } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import { factLines, factTaxes, MONEY, orderText } from "../../src/ledger/entries.ts";
-import { sha256Of } from "../../src/ledger/files.ts";
 import {
   type Capabilities,
   type Desired,
@@ -68,7 +68,7 @@ const stagedOf = (document: InvoiceDocument | PaymentDocument, currency: string)
 const contentOf = (document: InvoiceDocument | PaymentDocument, currency: string): string =>
   hashOf(rowsOf(stagedOf(document, currency)));
 
-const hashOf = (rows: object): string => sha256Of(stringifyExact(rows));
+const hashOf = (rows: object): string => sha256Hex(stringifyExact(rows));
 
 /** Rows by their tables. @throws Refused as {@link cellsOf} */
 const rowsOf = (staged: Staged) => ({
@@ -414,8 +414,7 @@ const SUMS = ["untaxed", "tax", "total", "open"] as const;
  * what else settles it there. `missing`: the job accepted payments that are not booked on it.
  */
 function openThere(row: StagedRow, total: Decimal) {
-  const less = (payments: StagedRow["payments"]): Decimal =>
-    total.minus(Decimal.sum(payments.map(({ amount }) => amount)));
+  const less = (payments: StagedRow["payments"]): Decimal => total.minus(amountOf(payments));
   const [least, most] = [less(row.payments), less(row.payments.filter((one) => !one.isPending))];
   const { open: its = least } = bookedSums(row);
   if (its.compare(least) < 0) {

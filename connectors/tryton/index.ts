@@ -1,7 +1,8 @@
 /** Tryton over its JSON-RPC: the books of one company, as any of its clients writes them. */
 import { defineConnector } from "../../src/core/contract.ts";
+import { sha256Hex } from "../../src/core/keys.ts";
 import { markOf, platformIdIn } from "../../src/ledger/entries.ts";
-import { type FileTable, sha256Of } from "../../src/ledger/files.ts";
+import type { FileTable } from "../../src/ledger/files.ts";
 import { NOTHING, ticketIn } from "../../src/ledger/goods.ts";
 import { type Ledger, offered, openLedger } from "../../src/ledger/table.ts";
 import { type Books, openLookup, resourceOf as onInvoice } from "./books.ts";
@@ -89,7 +90,7 @@ export function fileTables(books: Books): Record<string, FileTable> {
         const marked = /(?:^|\s)sha256:(\S+)/.exec(description ?? "")?.[1] ?? null;
         const isRead = data_size <= READ_BYTES_MAX;
         const data = isRead ? (await rpc.rowOf(books, MODEL, id, DATA)).data : null;
-        const read = isRead ? sha256Of(Buffer.from(data?.base64 ?? "", "base64")) : null;
+        const read = isRead ? sha256Hex(Buffer.from(data?.base64 ?? "", "base64")) : null;
         const sha256 = read ?? marked ?? "";
         const isOurs = platformIdIn(description) === mark && marked === sha256;
         const whose = isOurs ? ("ours" as const) : ("unknown" as const);

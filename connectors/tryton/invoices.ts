@@ -319,10 +319,9 @@ export function pricedLine(
   // `ULSD (7500.5 gal × 2.413755 = 18104.38)`
   const measured = `${quantity.text}${unit === null ? "" : ` ${unit}`}`;
   const whole = `${text} (${measured} × ${unitPrice.text} = ${amount.text})`;
-  return { product: null, unit: null, quantity: ONE, unitPrice: amount, text: whole };
+  return { product: null, unit: null, quantity: Decimal.one, unitPrice: amount, text: whole };
 }
 
-const ONE = Decimal.of("1");
 /** Of the company's currency. */
 const CENTS = 2;
 /** What Tryton takes of a quantity without a unit. */
@@ -372,7 +371,7 @@ async function lineValues({ lookup }: Books, line: FactLine): Promise<object> {
     account: await lookup.account(account ?? ""),
     ...(product === null ? {} : { product: await lookup.booked("product", product) }),
     ...(unit === null ? {} : { unit: await lookup.booked("unit", unit) }),
-    quantity: rpc.float(quantity ?? ONE),
+    quantity: rpc.float(quantity ?? Decimal.one),
     unit_price: unitPrice,
     description: text,
   };

@@ -22,7 +22,7 @@ import {
   skip,
   type Skip,
 } from "../../src/core/contract.ts";
-import { Decimal } from "../../src/core/decimal.ts";
+import { amountOf, Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { sameNumber } from "../../src/core/keys.ts";
 import { amountText } from "../../src/core/text.ts";
@@ -327,10 +327,9 @@ interface Sums {
 
 /** To the cent, or it is work for a person. Taxes that were not exported cannot be added up. */
 function expectToAddUp({ subtotal, tax, total, lineItems, taxLines }: Sums): void {
-  const sum = (of: Sums["lineItems"]): Decimal => Decimal.sum(of.map(({ amount }) => amount));
   const sums = [
-    ["the lines", sum(lineItems), "Untaxed", subtotal],
-    ["the taxes", taxLines === undefined ? tax : sum(taxLines), "Tax", tax],
+    ["the lines", amountOf(lineItems), "Untaxed", subtotal],
+    ["the taxes", taxLines === undefined ? tax : amountOf(taxLines), "Tax", tax],
     ["Untaxed and Tax", subtotal.plus(tax), "Total", total],
   ] as const;
   for (const [what, found, field, amount] of sums)
@@ -392,11 +391,10 @@ function gallonsOf(item: { description: string; gallons?: Numeric | null | undef
 
 /** Nothing for one piece of something. */
 function quantityOf({ quantity, unit }: Line): string {
-  if (quantity === null || (unit !== GALLON && quantity.equals(ONE))) return "";
+  if (quantity === null || (unit !== GALLON && quantity.equals(Decimal.one))) return "";
   return ` [${[quantity.plain(), unit].filter((part) => part !== null).join(" ")}]`;
 }
 
-const ONE = Decimal.of("1");
 const plain = (value: Decimal): Decimal => Decimal.of(value.plain());
 
 /** The bills of lading that a line's text names. */

@@ -5,7 +5,7 @@ import { NAME_GOODS, OUR_COMPANY, STANDS_FOR } from "../../mappings/values.ts";
 import { type Config, type FlowConfig, mappingOf, ownerOf } from "../config/config.ts";
 import type { TableReport, Tables } from "../config/crossref.ts";
 import { PLATFORM } from "../config/flows.ts";
-import { calendarOf } from "../core/time.ts";
+import { calendarOf, DAY_MS } from "../core/time.ts";
 import { EnvironmentError, FuelbridgeError } from "../core/errors.ts";
 import {
   type Cell,
@@ -30,8 +30,6 @@ export function expectState(config: Config): void {
     );
   expectOwner(config.state, ownerOf(config));
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 /** What a first start on that day would come to, where there is no store yet; null: nothing is to be said. */
 export function firstStartNote(

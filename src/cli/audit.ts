@@ -2,6 +2,7 @@ import { stringify } from "csv-stringify/sync";
 import type { Command } from "commander";
 import { faultOfDay } from "../core/time.ts";
 import { ConfigurationError, exitCodes, EnvironmentError } from "../core/errors.ts";
+import { sha256Hex } from "../core/keys.ts";
 import { guarded } from "../core/text.ts";
 import type { AuditEntry } from "../office/answers.ts";
 import type { Office } from "../office/questions.ts";
@@ -12,7 +13,7 @@ import { counted } from "../views/text.ts";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { ABOUT, digestOf, SUMS, verified } from "../reconcile/evidence.ts";
+import { ABOUT, SUMS, verified } from "../reconcile/evidence.ts";
 import { agreementOf } from "../views/reconciliation.ts";
 import type { AuditHead } from "../office/asked.ts";
 import { loadConfiguration } from "../app/configuration.ts";
@@ -158,7 +159,7 @@ async function make(file: string, folder: string, { from, to }: Days): Promise<A
   mkdirSync(path, { recursive: true });
   for (const [name, text] of [...Object.entries(files), [SUMS, sums] as const])
     writeFileSync(join(path, name), text);
-  const seal = digestOf(sums);
+  const seal = sha256Hex(sums);
   return {
     data: { folder: path, seal, agrees: report.agrees, files: Object.keys(files) },
     text: [

@@ -9,14 +9,12 @@ import { type Connector, type Mapping, WAIT_MS } from "../core/contract.ts";
 import { defined } from "../core/defined.ts";
 import { holdingKinds } from "../core/holdings.ts";
 import { type Kind, kinds } from "../core/kinds.ts";
-import { duration, faultOfAddress } from "../core/settings.ts";
-import { faultOfDay, faultOfTimeZone } from "../core/time.ts";
+import { duration, faultOfAddress, ruled } from "../core/settings.ts";
+import { DAY_MS, faultOfDay, faultOfTimeZone } from "../core/time.ts";
 import { LATE_MS } from "../core/watermark.ts";
 import { usualLimits } from "../engine/engine.ts";
 import { ignorable } from "../ledger/compare.ts";
 import { SECRET_LENGTH_MIN } from "./scrub.ts";
-
-const DAY_MS = 86_400_000;
 
 /** Names enter the store and file names; they are checked where the configuration is read. */
 export const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -38,13 +36,6 @@ const whole = (least: number, most: number, description: string) =>
   z.int().min(least).max(most).describe(description);
 const percent = (what: string) => whole(0, 45, `${what}: percent, 0 to 45.`);
 const port = (least: 0 | 1, description: string) => whole(least, 65_535, description);
-
-/** A text with a rule: `fault` is the end of a sentence that begins with the text; null: it is right. */
-const ruled = (fault: (text: string) => string | null) =>
-  z.string().superRefine((text, context) => {
-    const message = fault(text);
-    if (message !== null) context.addIssue({ code: "custom", message });
-  });
 
 const address = ruled(faultOfAddress).transform((text) => text.replace(/\/+$/, ""));
 

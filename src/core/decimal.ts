@@ -4,6 +4,7 @@
  */
 export class Decimal {
   static readonly zero = new Decimal("0");
+  static readonly one = new Decimal("1");
 
   /** The digits as written: an optional minus, digits, optionally a point and digits, optionally an exponent. */
   readonly text: string;
@@ -217,3 +218,7 @@ function digits(units: bigint, scale: number): string {
   const all = (units < 0n ? -units : units).toString().padStart(scale + 1, "0");
   return scale === 0 ? sign + all : `${sign}${all.slice(0, -scale)}.${all.slice(-scale)}`;
 }
+
+/** What these come to. */
+export const amountOf = (all: readonly { readonly amount: Decimal }[]): Decimal =>
+  Decimal.sum(all.map(({ amount }) => amount));

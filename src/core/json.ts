@@ -4,6 +4,15 @@ import type { Lookout, Sighting } from "./shape.ts";
 export type Json =
   null | boolean | number | string | Decimal | readonly Json[] | { readonly [key: string]: Json };
 
+/** Null: it is no JSON. Its numbers are doubles. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Parses JSON with every number as a {@link Decimal} that keeps its digits; of members of one name the last counts.
  * @throws SyntaxError for what is no JSON, RangeError for a number with an exponent of five digits

@@ -3,7 +3,7 @@
  * installation. A restored backup and a second daemon derive the same keys, so a receiver that keeps keys takes nothing
  * of theirs for new.
  */
-import { hash } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { canonicalOf } from "./json.ts";
 
 export interface Identity {
@@ -121,3 +121,10 @@ const USUAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2
 /** The content of a document as a hash, by value: one whose digits, instants, members or white space are written otherwise is the same. */
 export const contentOf = (document: unknown): string =>
   sha256(canonicalOf(document, instantByValue)).slice(0, 22);
+
+/** As files and protocols write it: 64 small letters and digits. */
+export const sha256Hex = (data: string | Uint8Array): string => hash("sha256", data, "hex");
+
+/** Compared in the same time whatever they are. */
+export const isSameSecret = (one: string, other: string): boolean =>
+  timingSafeEqual(Buffer.from(sha256(one)), Buffer.from(sha256(other)));

@@ -13,10 +13,9 @@ import {
   type Outlook,
 } from "./budget.ts";
 import { sumOf } from "./groups.ts";
-import { clocksOf, dayAt } from "./time.ts";
+import { clocksOf, dayAt, HOUR_MS } from "./time.ts";
 
 export const HOURS_OF_A_WEEK = 168;
-const HOUR_MS = 3_600_000;
 
 /** What was seen of a feed in each hour of the week, 0 to 167; older weeks count less. */
 export interface Rates {

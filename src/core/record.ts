@@ -179,7 +179,8 @@ function written(value: Json, way: string, all: ReadonlyMap<string, FieldCorrect
   return one !== undefined && one.was === value ? one.value : value;
 }
 
-const isGroup = (value: Json): value is object & Json =>
+/** What has members of its own: a group or a list. A Decimal is one value. */
+export const isGroup = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !(value instanceof Decimal);
 
 const joined = (way: string, name: string): string => (way === "" ? name : `${way}.${name}`);

@@ -29,6 +29,13 @@ export function faultOfAddress(text: string): string | null {
     : "is http, which is for this machine's loopback address only";
 }
 
+/** A text with a rule: `fault` is the end of a sentence that begins with the text; null: it is right. */
+export const ruled = (fault: (text: string) => string | null) =>
+  z.string().superRefine((text, context) => {
+    const message = fault(text);
+    if (message !== null) context.addIssue({ code: "custom", message });
+  });
+
 const LOOPBACK = /^(?:localhost|\[::1\]|127\.\d+\.\d+\.\d+)$/;
 
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

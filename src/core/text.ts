@@ -109,6 +109,9 @@ export const partyBeside = (number: string, party: string | null): string | null
 export const grouped = (digits: string): string =>
   digits.replace(/^\d+/, (whole) => whole.replace(/\B(?=(?:\d{3})+$)/g, ","));
 
+/** As a sentence begins. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** The order of two texts by code units: the same on every machine. */
 export const byText = (one: string, other: string): number =>
   one < other ? -1 : one > other ? 1 : 0;

@@ -1,5 +1,9 @@
 import { remembered } from "./remembered.ts";
 
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
 /**
  * What the clocks of a time zone (IANA) show at an instant, ms UTC: as if it were UTC, ms, to the second.
  * @throws RangeError for what is no instant
@@ -44,7 +48,6 @@ export function calendarOf(timeZone: string): (instant: string) => string {
       : dayOf(Math.floor(clocks(Date.parse(instant)) / DAY_MS));
 }
 
-const DAY_MS = 86_400_000;
 const DAYS_MAX = 10_000;
 
 const DATE_ONLY = /^\d{4}-\d\d-\d\d$/;
@@ -63,8 +66,6 @@ export function namedDay(instant: string): string {
   const atMs = QUARTER.test(instant) ? Date.parse(instant) : Number.NaN;
   return atMs % DAY_MS === 0 ? dayAt(atMs) : instant;
 }
-
-const MINUTE_MS = 60_000;
 
 /**
  * `HHMM` of an instant where `dayOf` has its calendar: the minutes since that day began. Null on a day on which clocks are set,

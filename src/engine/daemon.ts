@@ -9,7 +9,7 @@ import { sha256 } from "../core/keys.ts";
 import { comparedNumber, type Kind, showsIn } from "../core/kinds.ts";
 import type { Fault } from "../core/record.ts";
 import { apart, freshRequest } from "../core/request.ts";
-import { later, type Moment, reached } from "../core/time.ts";
+import { DAY_MS, later, type Moment, reached } from "../core/time.ts";
 import type { PendingDelivery } from "../store/deliveries.ts";
 import {
   expectAcknowledgements,
@@ -655,8 +655,6 @@ export function watchForRestore(engine: Engine): void {
     for (const flow of engine.flows) if (flow.side === "platform") thaw(engine, flow);
   });
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 /**
  * Before the first flow of a store that has delivered nothing yet: does the platform know this company? Then the store

@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
 import type { Scratch } from "../core/scratch.ts";
-import { dayBefore } from "../core/time.ts";
+import { DAY_MS, dayBefore } from "../core/time.ts";
 import {
   type AnyPaper,
   type Day,
@@ -77,7 +77,6 @@ export interface KeptFinding extends Finding {
 }
 
 const MATCH = "match";
-const DAY_MS = 86_400_000;
 /** Usual rates are learned from so many days before the first one that is judged. */
 const LEARNED_DAYS = 90;
 const PAGE = 32;

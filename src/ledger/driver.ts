@@ -12,7 +12,7 @@ import {
   type Sink,
   thereAsBrought,
 } from "../core/contract.ts";
-import { Decimal } from "../core/decimal.ts";
+import { amountOf, Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import { inGroups } from "../core/groups.ts";
@@ -515,7 +515,7 @@ function paidDifferences(
   const own = settlementMark(desired.mark);
   const others = payments.filter(({ mark }) => mark === null || mark === own);
   if (others.length === 0) return [];
-  const paid = Decimal.sum(others.map(({ amount }) => amount));
+  const paid = amountOf(others);
   const isMoney = others.every((one) => (one.instead ?? null) === null);
   const by = isMoney ? `payment ${paymentsIn(others)}` : paymentsIn(others);
   if (status === "settled")

@@ -4,7 +4,7 @@
  */
 import type { FaultCode } from "../core/faults.ts";
 import type { Change } from "../core/contract.ts";
-import { Decimal } from "../core/decimal.ts";
+import { amountOf, Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import type { Day, FactLine, Facts, FactTax } from "../core/holdings.ts";
@@ -352,7 +352,7 @@ export function payersOfEntry(
 ) {
   const settling = payments.filter(({ amount }) => amount.sign !== 0);
   const settled = settling.filter(({ isPending }) => isPending !== true);
-  const ours = sumOf(settling.filter(({ mark }) => mark !== null));
+  const ours = amountOf(settling.filter(({ mark }) => mark !== null));
   const others = total.minus(open).minus(ours);
   const isCounted = status === "settled" || status === "posted";
   const clearedBy = isCounted ? clearedIn(total, open, settling) : MONEY;
@@ -372,15 +372,12 @@ const isMoney = ({ instead = null }: PaymentOn): boolean => instead === null;
 /** What raises what is open (another invoice of the same reconciliation) settles nothing. */
 function clearedIn(total: Decimal, open: Decimal, settling: readonly PaymentOn[]): string {
   const instead = settling.filter((one) => !isMoney(one) && one.amount.sign > 0);
-  const money = sumOf(settling.filter(isMoney));
-  const unexplained = total.minus(open).minus(money).minus(sumOf(instead));
+  const money = amountOf(settling.filter(isMoney));
+  const unexplained = total.minus(open).minus(money).minus(amountOf(instead));
   const parts = instead.map((one) => `${one.instead ?? ""} of ${one.amount.fixed(2)}`);
   if (unexplained.sign > 0) parts.push(`${unexplained.fixed(2)} without a payment`);
   return parts.length === 0 ? MONEY : parts.join(", ");
 }
-
-const sumOf = (all: readonly { readonly amount: Decimal }[]): Decimal =>
-  Decimal.sum(all.map(({ amount }) => amount));
 
 /* Notes on records of books: what these have no field for. Each begins with a mark of ours, and is for people besides. */
 

@@ -3,12 +3,12 @@
  * there only when it is ours or has the platform's bytes; so it may be repeated after a crash, a lost answer, and in books
  * or with a store that were restored.
  */
-import { hash } from "node:crypto";
 import { z } from "zod";
 import { AttachmentDocument } from "../core/attachment.ts";
 import { gone, type Outgoing, type Sink, thereAsBrought } from "../core/contract.ts";
 import { Refused } from "../core/errors.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
+import { sha256Hex } from "../core/keys.ts";
 import { type Answer, done, keyless } from "../core/outcome.ts";
 import { answering, finding, reading } from "./errors.ts";
 import type { Books } from "./port.ts";
@@ -124,7 +124,7 @@ async function send(
   const ours = there.find(({ whose }) => whose === "ours");
   if (ours !== undefined) return isThere(ours);
   const bytes = (await request.file?.()) ?? new Uint8Array();
-  const sha256 = sha256Of(bytes);
+  const sha256 = sha256Hex(bytes);
   const same = there.find((one) => one.sha256 === sha256);
   if (same !== undefined) return isThere(same);
   const begun = there.find(({ whose }) => whose === "begun");
@@ -138,6 +138,3 @@ async function send(
   const { id, told } = await table.add(on, { ...file, bytes, sha256 }, begun, signal);
   return done(`${name}, ${bytes.length} bytes: ${told}`, [id]);
 }
-
-/** Hexadecimal, as other programs print it. */
-export const sha256Of = (content: Uint8Array | string): string => hash("sha256", content, "hex");

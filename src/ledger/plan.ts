@@ -1,5 +1,5 @@
 /** What is to be done next about a document, from what it should be and how it stands. Pure. */
-import { Decimal } from "../core/decimal.ts";
+import { amountOf, Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import type { Difference, HoldingKind } from "../core/holdings.ts";
@@ -443,21 +443,18 @@ async function paidBy(books: Books, document: PaymentDocument, call: Call) {
   const { covering } = adapterOf(books, "payment");
   const settled = settlementsOf(mark ?? "", invoice);
   if (covering !== undefined && settled.length > 0) {
-    const free = sumOf(settled).minus(await covering.covered(invoice, call));
+    const free = amountOf(settled).minus(await covering.covered(invoice, call));
     if (amount.compare(free) <= 0) return { invoice, isCovered: true };
   }
   const has = `has ${amountText(left)} to pay, not ${amountText(amount)}`;
   const ours = payments.filter((one) => one.mark !== null);
-  const others = (total ?? left).minus(left).minus(sumOf(ours));
+  const others = (total ?? left).minus(left).minus(amountOf(ours));
   if (others.sign > 0)
     refuse("paid-by-others", `${has}: ${amountText(others)} was paid in ${books.name}`);
   if (books.onAccount === true && left.sign > 0) return { invoice, isCovered: false };
   const isLumped = settled.length > 0 && covering === undefined;
   return refuse(isLumped ? "settled-as-one" : "more-than-to-pay", has);
 }
-
-const sumOf = (payments: readonly PaymentOn[]): Decimal =>
-  Decimal.sum(payments.map(({ amount }) => amount));
 
 const CENTS = 2;
 

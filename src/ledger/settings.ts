@@ -1,15 +1,10 @@
 /** Settings that the connectors of books have in common. */
 import { z } from "zod";
-import { duration, faultOfAddress } from "../core/settings.ts";
+import { duration, faultOfAddress, ruled } from "../core/settings.ts";
 
 /** Of a server, without a slash at its end. */
 export const address = (what: string) =>
-  z
-    .string()
-    .superRefine((text, context) => {
-      const message = faultOfAddress(text);
-      if (message !== null) context.addIssue({ code: "custom", message });
-    })
+  ruled(faultOfAddress)
     .transform((text) => text.replace(/\/+$/, ""))
     .describe(what);
 

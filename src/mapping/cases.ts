@@ -9,7 +9,8 @@ import { type Mapping, type References, referencesBy, type Skip } from "../core/
 import { Decimal } from "../core/decimal.ts";
 import { ConfigurationError, Refused } from "../core/errors.ts";
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
-import { isPlain, leavesOf, shownValue } from "./explain.ts";
+import { isGroup } from "../core/record.ts";
+import { leavesOf, shownValue } from "./explain.ts";
 
 /** A record with all that its mapping looks up, and what must become of it. */
 export type Case = ReturnType<typeof caseOf>;
@@ -239,7 +240,7 @@ function stepsOf(pointer: string): string[] {
 
 function at(value: unknown, [step, ...rest]: readonly string[], make: () => unknown): unknown {
   if (step === undefined) return make();
-  if (!isPlain(value)) throw new Error(`there is nothing at ${step}`);
+  if (!isGroup(value)) throw new Error(`there is nothing at ${step}`);
   const inside = at(
     (value as Readonly<Record<string, unknown>>)[step] ?? (rest.length > 0 ? {} : null),
     rest,

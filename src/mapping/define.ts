@@ -15,7 +15,7 @@ import {
 import { Refused } from "../core/errors.ts";
 import type { FaultCode } from "../core/faults.ts";
 import { kinds as knownKinds } from "../core/kinds.ts";
-import { isPlain } from "./explain.ts";
+import { isGroup } from "../core/record.ts";
 
 /** A mistake in a site's module. The loader adds the file and the line that it was made in. */
 export class MappingMistake extends Error {
@@ -154,7 +154,7 @@ const mappingParts = z.strictObject({
 function expectParts(parts: z.ZodObject, written: unknown): void {
   const { error } = parts.safeParse(written);
   if (error === undefined) return;
-  const name = isPlain(written) && "name" in written ? String(written.name) : "without a name";
+  const name = isGroup(written) && "name" in written ? String(written.name) : "without a name";
   const complaints = error.issues.map(({ code, path, message, ...issue }) => {
     const at = path.join(".");
     if (code === "unrecognized_keys" && "keys" in issue)
@@ -201,7 +201,7 @@ function droppedFrom(output: z.ZodType, document: object): string[] {
 }
 
 function missingIn(kept: unknown, given: unknown, path = ""): string[] {
-  if (!isPlain(given) || !isPlain(kept)) return [];
+  if (!isGroup(given) || !isGroup(kept)) return [];
   const inside = kept as Readonly<Record<string, unknown>>;
   return Object.entries(given).flatMap(([name, value]) => {
     const at = Array.isArray(given) ? path : path === "" ? name : `${path}.${name}`;

@@ -12,6 +12,7 @@ import type { Fault } from "../core/record.ts";
 import { distinctly } from "../core/text.ts";
 import { namedDay } from "../core/time.ts";
 import { type Json, parseExact } from "../core/json.ts";
+import { isGroup } from "../core/record.ts";
 
 type Outcome =
   | { readonly is: "document"; readonly document: object; readonly figures: Figures }
@@ -106,7 +107,7 @@ function checked(schema: z.ZodType, value: unknown, code: FaultCode): unknown {
 
 /** Every single value with its path, in their order; an empty list is one. */
 export function* leavesOf(value: unknown, path = ""): Generator<[path: string, value: unknown]> {
-  if (!isPlain(value) || Object.keys(value).length === 0) {
+  if (!isGroup(value) || Object.keys(value).length === 0) {
     yield [path, value];
     return;
   }
@@ -120,7 +121,7 @@ export function* leavesOf(value: unknown, path = ""): Generator<[path: string, v
 const nameOf = (path: string): string => path.replace(/\[\d+\]/g, "");
 
 const isEmpty = (value: unknown): boolean =>
-  value === null || value === undefined || value === "" || isPlain(value);
+  value === null || value === undefined || value === "" || isGroup(value);
 
 const isSame = (one: unknown, other: unknown): boolean =>
   one instanceof Decimal && other instanceof Decimal ? one.equals(other) : one === other;
@@ -257,7 +258,7 @@ function watch() {
   };
 
   function watched<Value>(value: Value, of: "record" | "options", path = ""): Value {
-    if (!isPlain(value)) return value;
+    if (!isGroup(value)) return value;
     // A copy: what a schema has frozen could not be watched.
     const open = (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as Value &
       object;
@@ -275,7 +276,7 @@ function watch() {
           : `${path}${path === "" ? "" : "."}${key}`;
         const copied = described === `${path}/${key}`;
         described = "";
-        if (isPlain(inside)) return watched(inside, of, at);
+        if (isGroup(inside)) return watched(inside, of, at);
         note(of === "options" ? `option ${at}` : at, inside, { of, path: at, copied });
         return inside;
       },
@@ -327,10 +328,6 @@ function watch() {
     }),
   };
 }
-
-/** What has members of its own: a group or a list. A Decimal is one value. */
-export const isPlain = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !(value instanceof Decimal);
 
 export interface ChangedField {
   readonly field: string;

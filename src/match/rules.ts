@@ -62,8 +62,7 @@ export function situationOf(one: Case, run: Run) {
 }
 
 const NONE: readonly Difference[] = [];
-const { zero } = Decimal;
-const ONE = Decimal.of("1");
+const { zero, one: ONE } = Decimal;
 const PRICE_STEP = Decimal.of("0.0001");
 const RATE_STEP = Decimal.of("0.000001");
 /** Less than a step apart. Most are equal: nothing is made for those. */

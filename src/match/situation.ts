@@ -7,7 +7,7 @@ import { push, sumOf } from "../core/groups.ts";
 import { sha256 } from "../core/keys.ts";
 import { remembered } from "../core/remembered.ts";
 import { byText } from "../core/text.ts";
-import { beginOf } from "../core/time.ts";
+import { beginOf, DAY_MS } from "../core/time.ts";
 import {
   type AnyPaper,
   type CompanyLink,
@@ -214,7 +214,6 @@ const USUAL_OF_ALL = 10;
 const USUAL_SHARE = 0.9;
 /** Of taxes: every party may pay each. */
 const NAMES_MAX = 20_000;
-const DAY_MS = 86_400_000;
 /** A terminal's midnight is so near to the company's: a list that changes then is not two lists of one day. */
 const ZONES_MS = 3 * 3_600_000;
 

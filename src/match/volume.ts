@@ -11,7 +11,6 @@
 import { Decimal } from "../core/decimal.ts";
 
 const PLACES = 18;
-const ONE = Decimal.of("1");
 
 /** By the least density of each group, kg/m³: K0 and K1; of the transition group its coefficient of 1/ρ² and its constant. */
 const GROUPS = (
@@ -43,7 +42,7 @@ export function volumeCorrection(gravity: Decimal, temperature: Decimal): Decima
   const [, k0, k1, constant] = group;
   const alpha = k0.over(density, PLACES).plus(k1).over(density, PLACES).plus(constant);
   const growth = alpha.times(temperature.minus(BASE));
-  return exponential(growth.times(ONE.plus(CURVE.times(growth))).negated()).round(6);
+  return exponential(growth.times(Decimal.one.plus(CURVE.times(growth))).negated()).round(6);
 }
 
 const isIn = (value: Decimal, [from, to]: readonly [Decimal, Decimal]): boolean =>
@@ -51,8 +50,8 @@ const isIn = (value: Decimal, [from, to]: readonly [Decimal, Decimal]): boolean 
 
 /** By its series; of what is near 0. */
 function exponential(power: Decimal): Decimal {
-  let sum = ONE;
-  let term = ONE;
+  let sum = Decimal.one;
+  let term = Decimal.one;
   for (let at = 1; term.sign !== 0; at++) {
     term = term.times(power).over(Decimal.of(String(at)), PLACES);
     sum = sum.plus(term);

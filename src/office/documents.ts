@@ -4,7 +4,7 @@
  */
 import { parse as parseCsv } from "csv-parse/sync";
 import { Decimal } from "../core/decimal.ts";
-import { deliveryStates, type Order } from "../core/record.ts";
+import { deliveryStates, leavesIn, type Order } from "../core/record.ts";
 import type { DayToBook } from "../core/contract.ts";
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import { aboutOf, dayIn } from "../engine/about.ts";
@@ -648,7 +648,7 @@ function fieldsOfCsv(text: string): Field[] | null {
     .flatMap((row, at) =>
       row.flatMap((value, column) => {
         const name = header[column] ?? "";
-        return value === "" ? [] : { path: at === 0 ? name : join(String(at + 1), name), value };
+        return value === "" ? [] : { path: at === 0 ? name : `${at + 1}.${name}`, value };
       }),
     )
     .slice(0, FIELDS_MAX);
@@ -656,30 +656,18 @@ function fieldsOfCsv(text: string): Field[] | null {
 
 /** Null: it is no JSON. */
 function fieldsOfJson(text: string): Field[] | null {
-  const fields: Field[] = [];
-  const walk = (value: Json, path: string): void => {
-    if (fields.length >= FIELDS_MAX) return;
-    if (Array.isArray(value))
-      for (const [at, one] of value.entries()) walk(one, join(path, `${at + 1}`));
-    else if (isGroup(value))
-      for (const [name, one] of Object.entries(value)) walk(one, join(path, name));
-    else if (value !== null && value !== "") fields.push({ path, value: textOf(value) });
-  };
   try {
-    walk(parseExact(text), "");
+    return leavesIn(parseExact(text))
+      .filter(({ value }) => value !== null && value !== "")
+      .slice(0, FIELDS_MAX)
+      .map(({ field, value }) => ({ path: field, value: textOf(value) }));
   } catch {
     return null;
   }
-  return fields;
 }
 
 /** Numbers with their digits. */
 const textOf = (value: Json): string => (typeof value === "string" ? value : stringifyExact(value));
-
-const isGroup = (value: Json): value is Readonly<Record<string, Json>> =>
-  typeof value === "object" && value !== null && !(value instanceof Decimal);
-
-const join = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
 
 /** Empty where the flow has never run. */
 export function samplesOf(store: Store, { flow, text, last }: Sampling): readonly Sample[] {

@@ -14,13 +14,12 @@ import type {
   Reconciling,
 } from "./asked.ts";
 import { groupsOf } from "./quarantine.ts";
-import { faultOfDay } from "../core/time.ts";
+import { DAY_MS, faultOfDay, HOUR_MS } from "../core/time.ts";
 import type { Backfills, Filling } from "../engine/backfill.ts";
 import type { BackfillRow } from "../store/flows.ts";
 import type { OfficeParts } from "./status.ts";
 
 const PAGE = 50;
-const HOUR_MS = 3_600_000;
 /** Two days. */
 export const LATELY_HOURS = 48;
 const ROWS_MAX = 500;
@@ -219,8 +218,6 @@ export function auditPage({ store, dayOf }: Engine, { from, to, after, people }:
   });
   return { entries, next: rows.length < AUDIT_PAGE ? null : (rows.at(-1)?.audit ?? null) };
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 const entryOf = ({ audit: entry, atMs: _atMs, record: _record, ...row }: AuditRow, at: string) => ({
   entry,

@@ -1,6 +1,6 @@
 /** What people know a document by: its party, its amount, and one line that says what it is and where it stands. */
 import type { About } from "../core/contract.ts";
-import { amountText, inCents, partyBeside } from "../core/text.ts";
+import { amountText, capital, inCents, partyBeside } from "../core/text.ts";
 import type { Json } from "../core/json.ts";
 import { aboutOf, aboutRecord, dayIn, readText } from "../engine/about.ts";
 import { type Engine, type Flow, endpointOf } from "../engine/engine.ts";
@@ -545,8 +545,6 @@ const BY_CODE: Readonly<Partial<Record<FaultCode, string>>> = {
 };
 
 const sideName = (side: string): string => (side === "platform" ? "the platform" : "the ERP");
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** `12 invoices`, `1 delivery ticket` */
 function manyOf(count: number, kind: string | null): string {

@@ -3,7 +3,7 @@
  * state folder, and for monitors `/healthz` (is all well?), `/readyz` (does the daemon work?) and `/metrics`. It answers only
  * to its own name, so no web page can reach it under another one. `monitoring.port` has the last three alone, without a token.
  */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,6 +19,8 @@ import {
   SourceUnavailable,
   OfficeError,
 } from "../core/errors.ts";
+import { parsedJson } from "../core/json.ts";
+import { isSameSecret } from "../core/keys.ts";
 import { type Engine, PLATFORM } from "../engine/engine.ts";
 import { fedTo } from "../engine/sites.ts";
 import { isQuestion, type Office, type QuestionName, questions } from "./questions.ts";
@@ -240,7 +242,7 @@ async function call(request: IncomingMessage, office: Office, name: QuestionName
   if (type !== "application/json") return refuse(415, "the body is JSON");
   const text = await bodyOf(request);
   if (text === null) return refuse(413, `the body is longer than ${BODY_BYTES_MAX} bytes`);
-  const asked = Asked.safeParse(parsed(text));
+  const asked = Asked.safeParse(parsedJson(text));
   const args = questions[name].args.safeParse(asked.data?.args);
   if (!args.success) return refuse(400, `these are not the arguments of ${name}`);
   const method = office[name] as (...args: unknown[]) => Promise<unknown>;
@@ -259,19 +261,8 @@ async function bodyOf(request: IncomingMessage): Promise<string | null> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-/** Digests are compared: equal in length, and in a time that tells nothing about the token. */
 const isToken = (header: string | undefined, token: string): boolean =>
-  timingSafeEqual(digest(header ?? ""), digest(`Bearer ${token}`));
-
-const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  isSameSecret(header ?? "", `Bearer ${token}`);
 
 function explain(error: unknown): Reply {
   // A side that cannot be read now is no failure of the daemon.

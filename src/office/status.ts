@@ -3,7 +3,7 @@ import type { Tables } from "../config/crossref.ts";
 import { type Governor, PAUSED, waitsForRequests } from "../core/budget.ts";
 import type { Endpoint } from "../core/contract.ts";
 import type { FaultCode } from "../core/faults.ts";
-import { lastDayOf } from "../core/time.ts";
+import { DAY_MS, lastDayOf } from "../core/time.ts";
 import { placeOf, type Quiet, toldOf } from "../core/silence.ts";
 import type { Backfills } from "../engine/backfill.ts";
 import type { Daemon } from "../engine/daemon.ts";
@@ -356,8 +356,6 @@ function flowsBeside<Row extends ReturnType<typeof flowStatus>>(
       : flow,
   );
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 /** Waits that no flow ends: for a payer nobody waits in vain, and a draft is looked at once a day. */
 const OWN_PATIENCE: Readonly<Partial<Record<FaultCode, number>>> = {

@@ -6,6 +6,7 @@
 import { PAUSED, WAITS_FOR_BUDGET, WAITS_FOR_TURN } from "../core/budget.ts";
 import { defined } from "../core/defined.ts";
 import { SourceUnavailable } from "../core/errors.ts";
+import { parsedJson } from "../core/json.ts";
 import type { Answer, Breaker } from "../core/outcome.ts";
 import type { Fault } from "../core/record.ts";
 import type { Exchange, PlatformRequest } from "./client.ts";
@@ -158,7 +159,7 @@ function successOf(
 ): PlatformAnswer {
   const detail = `${status}`;
   if (status === 204) return { name: "deleted", detail, ids: [] };
-  const body = parsed(text) as { success?: unknown; data?: unknown } | null;
+  const body = parsedJson(text) as { success?: unknown; data?: unknown } | null;
   const ids = body?.success === true ? read(body.data) : null;
   if (ids === null)
     return { name: "unreadable", detail: `${status}, but the answer cannot be read` };
@@ -274,7 +275,7 @@ function failureOf({ status, text, headers }: HttpAnswer, ourNow: Date): Failure
   // Times it names are by its own clock.
   const theirs = new Date(headers["date"] ?? Number.NaN);
   const now = Number.isNaN(theirs.getTime()) ? ourNow : theirs;
-  const body = objectOf(parsed(text));
+  const body = objectOf(parsedJson(text));
   const error = objectOf(body["error"]);
   const { message, details } = error;
   const [code, kind] = [textOf(error["code"]), textOf(error["kind"] ?? body["kind"])];
@@ -323,14 +324,6 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
 }
 
 /* What a call of the typed client can fail with. Errors of the endpoint's flows are those of core. */

@@ -3,7 +3,6 @@
  * journals, and SHA-256 sums of all of them in the form that `sha256sum -c` reads.
  */
 import { stringify } from "csv-stringify/sync";
-import { createHash } from "node:crypto";
 import { byText, guarded } from "../core/text.ts";
 import { inWords } from "../ledger/compare.ts";
 import { type Bucket, isOpen, moneyKinds, type Side, sides } from "./case.ts";
@@ -11,6 +10,7 @@ import type { CaseRow, RecordRow, Report } from "./report.ts";
 import { Decimal } from "../core/decimal.ts";
 import { exitCodes, FuelbridgeError } from "../core/errors.ts";
 import type { HoldingKind } from "../core/holdings.ts";
+import { sha256Hex } from "../core/keys.ts";
 
 /** What a pack is about, beside its report. */
 export interface EvidenceAbout {
@@ -70,11 +70,8 @@ export function evidenceOf(
 export const sumsOf = (files: Readonly<Record<string, string | Buffer>>): string =>
   Object.entries(files)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, content]) => `${digestOf(content)}  ${name}\n`)
+    .map(([name, content]) => `${sha256Hex(content)}  ${name}\n`)
     .join("");
-
-export const digestOf = (content: string | Buffer): string =>
-  createHash("sha256").update(content).digest("hex");
 
 /** `files`: what lies in the folder, without {@link SUMS}. */
 export function verified(files: ReadonlyMap<string, Buffer>, sums: string) {
@@ -87,10 +84,10 @@ export function verified(files: ReadonlyMap<string, Buffer>, sums: string) {
   const names = [...expected.keys()];
   return {
     /** The digest of {@link SUMS}: what was noted when the pack was made, it must still be. */
-    seal: digestOf(sums),
+    seal: sha256Hex(sums),
     changed: names.filter((name) => {
       const content = files.get(name);
-      return content !== undefined && digestOf(content) !== expected.get(name);
+      return content !== undefined && sha256Hex(content) !== expected.get(name);
     }),
     missing: names.filter((name) => !files.has(name)),
     /** Files that no sum is for. */
@@ -292,13 +289,11 @@ function postingsOf(row: CaseRow, currency: string): Posting[] {
     post(`${top}:${own}`, books.minus(platform));
   }
   if (isOpen(row)) {
-    post(`unequal:${row.bucket.replaceAll(" ", "-")}`, ONE, "CASE");
-    post("unequal:contra", ONE.negated(), "CASE");
+    post(`unequal:${row.bucket.replaceAll(" ", "-")}`, Decimal.one, "CASE");
+    post("unequal:contra", Decimal.one.negated(), "CASE");
   }
   return postings;
 }
-
-const ONE = Decimal.of("1");
 
 /** Accounts of what may differ and keeps nothing from agreeing. */
 const APART: Partial<Readonly<Record<Bucket, string>>> = {

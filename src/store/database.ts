@@ -24,6 +24,7 @@ import {
 import { dirname, join } from "node:path";
 import { ConfigurationError, StorageError, StoreInUse } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
+import { capital } from "../core/text.ts";
 import { schemaSteps } from "./schema.ts";
 import { addFunctions } from "./statements.ts";
 import { thisUser } from "./user.ts";
@@ -446,18 +447,18 @@ export function refuseOther(what: string, bound: Bound | undefined, owner: Owner
   const address = addressOf(owner.platform);
   if (company !== null && company !== owner.company)
     throw new ConfigurationError(
-      `${sentence(what)} belongs to the company "${company}", but company is "${owner.company}" in this configuration.`,
+      `${capital(what)} belongs to the company "${company}", but company is "${owner.company}" in this configuration.`,
       `The company is part of every idempotency key: under another one everything would be written again. Set company back to "${company}"; for another company, set state to a folder of its own.`,
     );
   if (environment !== null && environment !== owner.environment)
     throw new ConfigurationError(
-      `${sentence(what)} belongs to the ${environment} environment, but platform.environment is "${owner.environment}" in this configuration.`,
+      `${capital(what)} belongs to the ${environment} environment, but platform.environment is "${owner.environment}" in this configuration.`,
       `The two environments hold different documents. Set platform.environment back to ${environment}; for the other one, set state to a folder of its own.`,
     );
   const isKnown = [address, ...owner.formerUrls.map(addressOf)].includes(platform ?? address);
   if (!isKnown)
     throw new ConfigurationError(
-      `${sentence(what)} belongs to the platform at ${platform}, but platform.url is ${address} in this configuration.`,
+      `${capital(what)} belongs to the platform at ${platform}, but platform.url is ${address} in this configuration.`,
       `What it knows as delivered is not on another platform. Set platform.url back. If the same platform has moved, say so: platform.formerUrls: ["${platform}"]. For another platform, set state to a folder of its own.`,
     );
 }
@@ -467,8 +468,6 @@ function addressOf(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname.replace(/\/+$/, "");
 }
-
-const sentence = (what: string): string => what.charAt(0).toUpperCase() + what.slice(1);
 
 interface Mark {
   /** Which store sent. */

@@ -46,7 +46,7 @@ import {
 } from "./blocks.ts";
 import type { Action } from "../core/faults.ts";
 import { Decimal } from "../core/decimal.ts";
-import { inCents, partyBeside } from "../core/text.ts";
+import { capital, inCents, partyBeside } from "../core/text.ts";
 import { age } from "./text.ts";
 
 /** One line for each document; the same table is the CSV. */
@@ -174,7 +174,7 @@ export const storyView = (steps: readonly TraceStep[]): Blocks =>
   list(
     steps.map(({ at: when, flow, event, detail, own }) => {
       const told = MACHINE.has(event) ? "" : (own?.detail ?? detail);
-      return say`${exactly(when)}: ${sentence(`${SENTENCES[event] ?? inSentence(event)}${told === "" ? "" : `: ${told}`}`)} ${small(flow)}`;
+      return say`${exactly(when)}: ${sentence(`${SENTENCES[event] ?? capital(event)}${told === "" ? "" : `: ${told}`}`)} ${small(flow)}`;
     }),
   );
 
@@ -226,8 +226,6 @@ const WORDS: Readonly<Record<string, string>> = {
   "refusal settled": "saw to a file that was refused",
 };
 export const stepName = (event: string): string => WORDS[event] ?? event;
-
-const inSentence = (event: string): string => event.charAt(0).toUpperCase() + event.slice(1);
 
 /** Of documents by their numbers: what people corrected in each. */
 export const correctionsTable = (

@@ -41,6 +41,7 @@ import { durationText, counted, instant, roughly, asText } from "./text.ts";
 import { lastDayOf } from "../core/time.ts";
 import type { Forecast } from "../core/budget.ts";
 import type { Staleness } from "../core/pace.ts";
+import { capital } from "../core/text.ts";
 
 export const statusText = (status: Status): string =>
   asText([
@@ -121,8 +122,7 @@ function concernsView(status: Status): Blocks {
   });
 }
 
-const toPage = (page: Page): Inline =>
-  link(pathOf(page), page.name.charAt(0).toUpperCase() + page.name.slice(1));
+const toPage = (page: Page): Inline => link(pathOf(page), capital(page.name));
 
 /** Where a flow stands on the page Flows. */
 export const flowAnchor = (name: string): string => `flow-${segment(name)}`;

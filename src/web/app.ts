@@ -3,7 +3,7 @@ import { type Context, Hono } from "hono";
 import { getCookie } from "hono/cookie";
 import { scrubber } from "../config/scrub.ts";
 import { assets } from "./assets.ts";
-import { Attempts, isSame, type Session, Sessions } from "./sessions.ts";
+import { Attempts, type Session, Sessions } from "./sessions.ts";
 import type { Html } from "../views/blocks.ts";
 import { html } from "../views/html.ts";
 import { address } from "../views/blocks.ts";
@@ -23,6 +23,7 @@ import { bare, framed } from "./layout.ts";
 import { login } from "./login.ts";
 import { routes } from "./routes.ts";
 import { atLeast, type User } from "./users.ts";
+import { isSameSecret } from "../core/keys.ts";
 
 /** Of every answer. Nothing inline runs, and nothing is taken from elsewhere. */
 export const securityHeaders: Readonly<Record<string, string>> = {
@@ -131,7 +132,7 @@ async function askedOf(
 
 /** Every changing form has the session's token and a reason, and comes from who may send it. */
 function refuse({ role, session, form }: Asked, route: Route): Told | null {
-  if (route.method === "POST" && !isSame(form.get("csrf") ?? "", session.csrf))
+  if (route.method === "POST" && !isSameSecret(form.get("csrf") ?? "", session.csrf))
     return {
       status: 403,
       message: "This form is of another session.",

@@ -6,8 +6,9 @@ import { href, html, verbatim } from "../views/html.ts";
 import { address } from "../views/blocks.ts";
 import { bare } from "./layout.ts";
 import type { Call, Env, Shared } from "./route.ts";
-import { isSame, secretText } from "./sessions.ts";
+import { secretText } from "./sessions.ts";
 import { isName } from "./users.ts";
+import { isSameSecret } from "../core/keys.ts";
 
 /** Passwords that are looked at one after the other: each takes 19 MiB and some ten milliseconds. */
 const WAITING_MAX = 10;
@@ -37,7 +38,10 @@ export function login(app: Hono<Env>, shared: Shared): void {
     const name = (form.get("name") ?? "").trim().slice(0, 64);
     const { remote } = call.env;
     const mine = getCookie(call, `${shared.cookie}-login`);
-    if (mine === undefined || !isSame(form.get("csrf") ?? "", shared.sessions.loginToken(mine)))
+    if (
+      mine === undefined ||
+      !isSameSecret(form.get("csrf") ?? "", shared.sessions.loginToken(mine))
+    )
       return shown(call, shared, 403, "This form was too old. Try again.");
     const waitMs = shared.attempts.waitMs(name, remote);
     if (waitMs > 0 || waiting >= WAITING_MAX)
@@ -64,7 +68,7 @@ export function login(app: Hono<Env>, shared: Shared): void {
     const id = getCookie(call, shared.cookie);
     const session = shared.sessions.find(id, true);
     const form = new URLSearchParams(await call.req.text());
-    if (session !== null && isSame(form.get("csrf") ?? "", session.csrf)) {
+    if (session !== null && isSameSecret(form.get("csrf") ?? "", session.csrf)) {
       shared.sessions.end(id);
       deleteCookie(call, shared.cookie, options(shared));
     }

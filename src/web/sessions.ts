@@ -1,7 +1,8 @@
 /** Who is logged in, and logins that failed: in the memory of the daemon. */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { isIPv6 } from "node:net";
 import type { Inline } from "../views/blocks.ts";
+import { sha256 } from "../core/keys.ts";
 
 export interface Session {
   readonly user: string;
@@ -36,7 +37,7 @@ export class Sessions {
   open(user: string): string {
     const nowMs = this.#nowMs();
     const id = secretText();
-    this.#byDigest.set(digest(id), {
+    this.#byDigest.set(sha256(id), {
       user,
       csrf: secretText(),
       told: null,
@@ -51,7 +52,7 @@ export class Sessions {
   /** `isPerson`: false for what a page asks by itself, which keeps nobody logged in. */
   find(id: string | undefined, isPerson: boolean): Session | null {
     if (id === undefined) return null;
-    const key = digest(id);
+    const key = sha256(id);
     const found = this.#byDigest.get(key);
     if (found === undefined) return null;
     const nowMs = this.#nowMs();
@@ -64,7 +65,7 @@ export class Sessions {
   }
 
   end(id: string | undefined): void {
-    if (id !== undefined) this.#byDigest.delete(digest(id));
+    if (id !== undefined) this.#byDigest.delete(sha256(id));
   }
 
   /** For the form of the login: made from a cookie that only this browser has, before there is a session. */
@@ -75,12 +76,6 @@ export class Sessions {
 
 /** 32 random bytes. */
 export const secretText = (): string => randomBytes(32).toString("base64url");
-
-/** In a time that tells nothing about either. */
-export const isSame = (one: string, other: string): boolean =>
-  timingSafeEqual(Buffer.from(digest(one)), Buffer.from(digest(other)));
-
-const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** So many may fail in a row: for one name from one address, and for all names from it. */
 const FREE = { name: 5, address: 200 } as const;

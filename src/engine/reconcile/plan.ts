@@ -22,7 +22,7 @@ import {
 } from "../../core/holdings.ts";
 import { holdingKindOf } from "../../core/kinds.ts";
 import { helpsWith } from "../../core/faults.ts";
-import { dayBefore } from "../../core/time.ts";
+import { DAY_MS, dayBefore } from "../../core/time.ts";
 import { audit, countWaits, endpointOf, type Engine, type Flow, PLATFORM } from "../engine.ts";
 import { FuelbridgeError, SourceUnavailable } from "../../core/errors.ts";
 import { type Json, parseExact } from "../../core/json.ts";
@@ -128,7 +128,6 @@ const BOUNDED: ReadonlySet<HoldingKind> = new Set(["invoice", "bill", "order", "
 const GOODS_EXTRAS = 1;
 /** Seven counts, a walk for each of three open statuses, and one that closes. */
 const DOCUMENT_EXTRAS = 11;
-const DAY_MS = 86_400_000;
 
 /**
  * Requests, as far as they can be foretold: records by the store's count, payments whole, parties and prices twice.

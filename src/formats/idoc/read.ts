@@ -193,8 +193,6 @@ function dayOf(validity: Read, name: "DATAB" | "DATBI"): string | null {
   return day;
 }
 
-const ONE = Decimal.of("1");
-
 /** @throws Refused */
 function rateOf(
   { units }: CondSource,
@@ -216,7 +214,7 @@ function rateOf(
   };
   const rate = number("KBETR");
   if (rate === null) throw badField("E1KONP-KBETR", "is empty");
-  const per = number("KPEIN") ?? ONE;
+  const per = number("KPEIN") ?? Decimal.one;
   const price = dividedBy(rate, per);
   if (price === null)
     throw badField("E1KONP-KPEIN", `is ${per.plain()}, by which ${rate.plain()} cannot be divided`);

@@ -12,7 +12,7 @@ import {
   type Surroundings,
   thereAsBrought,
 } from "../../core/contract.ts";
-import { Decimal } from "../../core/decimal.ts";
+import { amountOf, Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { timeOfDay } from "../../core/time.ts";
 import { hoursOf, onlyPlace, SupplierInvoiceDocument, taxesByLine } from "../documents.ts";
@@ -138,10 +138,10 @@ function billValues(config: InvoicSink, site: Site, bill: Bill): RowValues {
       return {
         line: `line ${at + 1}`,
         item: itemNumber(at),
-        quantity: gallons === null ? ONE : signed(gallons),
+        quantity: gallons === null ? Decimal.one : signed(gallons),
         unit: gallons === null ? PIECE : unitOf(config.units, "gal"),
         rate: gallons === null ? null : line.rate,
-        per: gallons === null || line.rate === null ? null : ONE,
+        per: gallons === null || line.rate === null ? null : Decimal.one,
         orderItem: named ?? (config.orderItems === "position" ? itemNumber(place) : null),
         ticket: line.deliveryTicket,
         delivered: dayOrNone(line.deliveredDate),
@@ -177,7 +177,7 @@ function taxValues(
   return codes.map(([code, all]) => {
     const told = [...new Set(all.flatMap(({ authority }) => authority ?? []))].join(", ");
     const authority = fitting(told, segments.E1EDK04.KTEXT.length);
-    return { code, amount: signed(Decimal.sum(all.map(({ amount }) => amount))), authority };
+    return { code, amount: signed(amountOf(all)), authority };
   });
 }
 
@@ -189,7 +189,6 @@ function splitOrder(poNumber: string | null): [order?: string, item?: string] {
   return order === undefined || item === undefined ? [text] : [order, item.padStart(6, "0")];
 }
 
-const ONE = Decimal.of("1");
 /** UN/ECE Recommendation 20: a piece. */
 const PIECE = "C62";
 
@@ -244,8 +243,8 @@ function expectPostable(bill: Bill, config: InvoicSink): void {
 /** @throws Refused: SAP posts items, taxes and sums as they stand, and asks nobody */
 function expectSums({ lines, taxes, subtotal, taxTotal, total }: Bill): void {
   const sums = [
-    ["the lines come to", Decimal.sum(lines.map(({ amount }) => amount)), "subtotal", subtotal],
-    ["the taxes come to", Decimal.sum(taxes.map(({ amount }) => amount)), "tax", taxTotal],
+    ["the lines come to", amountOf(lines), "subtotal", subtotal],
+    ["the taxes come to", amountOf(taxes), "tax", taxTotal],
     ["both come to", subtotal.plus(taxTotal), "total", total],
   ] as const;
   const off = sums.find(([, found, , told]) => !found.equals(told));

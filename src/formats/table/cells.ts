@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Decimal } from "../../core/decimal.ts";
 import { remembered } from "../../core/remembered.ts";
 import { guarded, unguarded } from "../../core/text.ts";
-import { MONTHS } from "../../core/time.ts";
+import { DAY_MS, MONTHS } from "../../core/time.ts";
 
 /**
  * One cell of a table into one value, and one value into a cell. Only the forms that a profile names are read; anything
@@ -133,8 +133,6 @@ function fullYear(year: string): number {
   if (year.length === 3) return 1900 + Number(year);
   return Number(year) > SHORT_YEAR_MAX ? 0 : 2000 + Number(year);
 }
-
-const DAY_MS = 86_400_000;
 
 /** `2026-03-01` in `MM/dd/yyyy` is `03/01/2026`. Many documents are of few days. */
 const dayIn = (form: string): ((iso: string) => string) =>

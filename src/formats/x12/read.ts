@@ -6,7 +6,7 @@
 import type { Acknowledgement, Change, Reply, Surroundings } from "../../core/contract.ts";
 import { Refused } from "../../core/errors.ts";
 import type { Fault } from "../../core/record.ts";
-import { calendarOf } from "../../core/time.ts";
+import { calendarOf, DAY_MS, MINUTE_MS } from "../../core/time.ts";
 import { FileFault, type RecordReader, type RecordsRead, refusedIn } from "../format.ts";
 import { usageOf, type x12Layouts, type X12Options } from "./config.ts";
 import {
@@ -136,9 +136,6 @@ function foreign(kind: Kind | null, interchanges: readonly Interchange[]): Left 
   };
   return { fault, awaited: false };
 }
-
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
 
 /**
  * Prices hold from a time on, by the company's clocks unless the file says whose. All that is known of the company's is its

@@ -31,7 +31,7 @@ import {
 import type { z } from "zod";
 import type { Change } from "../../core/contract.ts";
 import { defined } from "../../core/defined.ts";
-import { namedDay } from "../../core/time.ts";
+import { DAY_MS, namedDay } from "../../core/time.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { DeliveryTicket, type ticketStatuses } from "../contract/delivery-ticket.ts";
 import { TicketDocument } from "../contract/documents.ts";
@@ -88,7 +88,6 @@ export function platformHoldings(reader: Reader, ourselves: Ourselves): Holdings
 /* Documents with a day and a time of change */
 
 const EPOCH = "1970-01-01T00:00:00.000Z";
-const DAY_MS = 86_400_000;
 
 /** What tells one kind of document from another: its list, and how a record of it is read. */
 interface DatedPart<Document> {

@@ -1,6 +1,6 @@
 /** Documents from the ERP that the platform takes: invoices and their payment, delivery tickets and their signatures, notes on orders. */
 import type { Memory, Outgoing } from "../../core/contract.ts";
-import { Decimal } from "../../core/decimal.ts";
+import { amountOf, Decimal } from "../../core/decimal.ts";
 import { parseExact } from "../../core/json.ts";
 import { bareNumber, sameNumber } from "../../core/keys.ts";
 import type { Finding } from "../../core/outcome.ts";
@@ -173,7 +173,7 @@ function invoiceDiffers(ours: CreateInvoice, theirs: ListedInvoice): string | nu
     return `${lines.length} lines instead of ${ours.lineItems.length}`;
   const amounts = ours.lineItems.flatMap(({ amount }) => amount ?? []).map(toDecimal);
   const sum = Decimal.sum(amounts);
-  const theirSum = Decimal.sum(lines.map(({ amount }) => amount));
+  const theirSum = amountOf(lines);
   // A line without an amount is computed by the platform, and how it rounds is not specified.
   return amounts.length < lines.length || sum.equals(theirSum)
     ? null

@@ -1,9 +1,10 @@
 /** Do both sides agree over a period, as each says now? Differences first, then counts and sums; for paper, too. */
 import { Decimal } from "../../core/decimal.ts";
 import { calendarOf, dayBefore } from "../../core/time.ts";
-import { asCsv, digestOf, SUMS } from "../../reconcile/evidence.ts";
+import { asCsv, SUMS } from "../../reconcile/evidence.ts";
 import type { Report } from "../../reconcile/report.ts";
 import { OfficeError } from "../../core/errors.ts";
+import { sha256Hex } from "../../core/keys.ts";
 import type { KnownDifference } from "../../office/answers.ts";
 import type { Reconciling } from "../../office/asked.ts";
 import {
@@ -289,7 +290,7 @@ export async function evidence(asked: Asked): Promise<Answer> {
   if (state.is !== "done") throw new OfficeError("It is not ready yet.", "Look again in a moment.");
   const files = await asked.pack(state, of.by);
   return {
-    file: `evidence-${of.from}-${of.to}-${digestOf(files[SUMS] ?? "")}.zip`,
+    file: `evidence-${of.from}-${of.to}-${sha256Hex(files[SUMS] ?? "")}.zip`,
     type: "application/zip",
     bytes: zipped(Object.entries(files)),
   };

@@ -65,7 +65,7 @@ import { fateOf, isHeldList } from "../../core/contract.ts";
 import { acts, backfillsView } from "../../views/acts.ts";
 import { field, formOf, hidden, periodFields } from "../parts.ts";
 import { monthAt } from "../../core/budget.ts";
-import { dayAt } from "../../core/time.ts";
+import { DAY_MS, dayAt, HOUR_MS } from "../../core/time.ts";
 
 export async function today(asked: Asked): Promise<Answer> {
   const { office, site, nowMs } = asked;
@@ -155,8 +155,6 @@ function lastDays(lately: readonly Lately[], names: readonly string[], { nowMs, 
       : 0;
   return { picture, cameBy };
 }
-
-const HOUR_MS = 3_600_000;
 
 /* Flows: when they look, how they stand, and what an operator may do about them. */
 
@@ -461,8 +459,6 @@ function byDay(
     ["Left", ({ left }) => left ?? ""],
   ]);
 }
-
-const DAY_MS = 86_400_000;
 
 export async function budget({ office, nowMs }: Asked): Promise<Answer> {
   const month = await office.budget();
