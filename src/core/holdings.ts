@@ -104,6 +104,10 @@ export interface Difference {
   readonly held: string;
 }
 
+const PROGRESS: ReadonlySet<string> = new Set(["state", "money.open", "days.paid"]);
+/** Does this field tell how far a document has come? It may have come further since it was sent. */
+export const isProgress = ({ field }: Pick<Difference, "field">): boolean => PROGRESS.has(field);
+
 /** Calendar days, both included. */
 export interface Period {
   readonly from: Day;

@@ -275,3 +275,6 @@ export interface Clock {
   /** 0 <= x < 1 */
   chance(): number;
 }
+
+/** ISO 8601 UTC of an instant. */
+export const iso = (ms: number): string => new Date(ms).toISOString();

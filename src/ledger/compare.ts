@@ -5,7 +5,14 @@
 import { distinctly } from "../core/text.ts";
 import { Decimal } from "../core/decimal.ts";
 import { sameNumber } from "../core/keys.ts";
-import type { Difference, FactLine, Facts, FactTax, HoldingKind } from "../core/holdings.ts";
+import {
+  type Difference,
+  type FactLine,
+  type Facts,
+  type FactTax,
+  type HoldingKind,
+  isProgress,
+} from "../core/holdings.ts";
 import type { GoodsKind } from "./port.ts";
 
 /** Fields that a configuration may leave out of the comparison: text for people. Everything else always counts. */
@@ -40,7 +47,6 @@ const FIELDS: Readonly<Record<ComparedKind, string>> = {
   ticket: SHIPMENT,
   shipment: SHIPMENT,
 };
-const PROGRESS: ReadonlySet<string> = new Set(["state", "days.paid", "money.open"]);
 
 /** Undefined: not shown. */
 function valueOf(facts: Facts, field: string): Value | undefined {
@@ -69,7 +75,7 @@ export function compare(
   { group, ignore = [] }: { readonly group?: Group; readonly ignore?: readonly string[] } = {},
 ): Difference[] {
   const differences = FIELDS[kind].split(" ").flatMap((field): Difference[] => {
-    if (group !== undefined && (group === "progress") !== PROGRESS.has(field)) return [];
+    if (group !== undefined && (group === "progress") !== isProgress({ field })) return [];
     const [ours, theirs] = [valueOf(expected, field), valueOf(held, field)];
     if (ours === undefined || theirs === undefined) return [];
     return isAlike(kind, field, ours, theirs) ? [] : [differenceIn(field, ours, theirs)];

@@ -25,7 +25,7 @@ import {
 import { otherId } from "../store/deliveries.ts";
 import type { Store } from "../store/store.ts";
 import { amountText, inCents } from "../core/text.ts";
-import { MONTHS } from "../core/time.ts";
+import { iso, MONTHS } from "../core/time.ts";
 import {
   partiesOf,
   partyOf,
@@ -542,8 +542,6 @@ function idsOf(
   const link = links.find(({ platformId, erpId }) => platformId === recordId || erpId === recordId);
   return { platformId: link?.platformId ?? null, erpId: link?.erpId ?? null };
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 const VERSIONS_MAX = 50;
 const REQUESTS_MAX = 10;

@@ -3,7 +3,7 @@ import type { Tables } from "../config/crossref.ts";
 import { type Governor, PAUSED, waitsForRequests } from "../core/budget.ts";
 import type { Endpoint } from "../core/contract.ts";
 import type { FaultCode } from "../core/faults.ts";
-import { DAY_MS, lastDayOf } from "../core/time.ts";
+import { DAY_MS, iso, lastDayOf } from "../core/time.ts";
 import { placeOf, type Quiet, toldOf } from "../core/silence.ts";
 import type { Backfills } from "../engine/backfill.ts";
 import type { Daemon } from "../engine/daemon.ts";
@@ -416,7 +416,6 @@ const isSeenTo = (
     return record !== null && record.skipped === null && record.closed === null;
   });
 
-const iso = (ms: number): string => new Date(ms).toISOString();
 const isoOrNull = (ms: number | null | undefined): string | null =>
   ms === null || ms === undefined ? null : iso(ms);
 

@@ -6,6 +6,7 @@ import {
   type HoldingState,
   identityOf,
   isGoodsHolding,
+  isProgress,
 } from "../core/holdings.ts";
 import { canonicalOf } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
@@ -218,8 +219,7 @@ function unsettled(
   differences: readonly FieldDifference[],
 ): StoredState {
   if (settling === undefined || !isOnBoth(one) || differences.length === 0) return {};
-  const isProgress = differences.every(({ field }) => PROGRESS.has(field));
-  return isProgress ? { waits: { ...settling, since: null } } : {};
+  return differences.every(isProgress) ? { waits: { ...settling, since: null } } : {};
 }
 
 const DAY_MS = 86_400_000;
@@ -368,7 +368,7 @@ function differing({ one, differences, told }: Facing): Fault<string> {
       "it is paid on both sides, on another day on each",
       "The platform keeps the day on which it was paid there. Correct the day in the books if that is wrong, or accept the difference: `fuelbridge accept`, with its flow and number.",
     );
-  if (differences.every(({ field }) => PROGRESS.has(field)))
+  if (differences.every(isProgress))
     return fault(
       "progress",
       `one side is further than the other: ${fieldsOf(one.kind, differences)}`,
@@ -412,9 +412,6 @@ function isSettledAsOne({ kind, platform, books, lost, contradictions }: Case): 
     liveOf(books).some(({ mark }) => mark !== null && !ids.has(mark))
   );
 }
-
-/** How far a document has come. */
-const PROGRESS: ReadonlySet<string> = new Set(["state", "money.open", "days.paid"]);
 
 const FIELDS_MAX = 6;
 

@@ -6,7 +6,13 @@
  */
 import { type AuditPace, auditPace, type Budget } from "../../core/budget.ts";
 import { ConfigurationError, FuelbridgeError, SourceUnavailable } from "../../core/errors.ts";
-import type { Day, Difference, Holdings, Period } from "../../core/holdings.ts";
+import {
+  type Day,
+  type Difference,
+  type Holdings,
+  isProgress,
+  type Period,
+} from "../../core/holdings.ts";
 import type { Fault } from "../../core/record.ts";
 import { LATE_MS } from "../../core/watermark.ts";
 import { agreeing, type Bucket, isOpen, isPaidInPart, moneyKinds } from "../../reconcile/case.ts";
@@ -760,7 +766,7 @@ function outcomeOf(
   if (machine.firstSentWallMs === null || sentMs === null || machine.conflict) return null;
   const there = row.records[row.began === "platform" ? "books" : "platform"];
   if (there.length > 0) {
-    const isAlike = row.differences.every(({ field }) => PROGRESS.has(field));
+    const isAlike = row.differences.every(isProgress);
     return there.length === 1 && row.bucket !== "twice" && isAlike ? "arrived" : null;
   }
   const isInReach =
@@ -779,6 +785,3 @@ function outcomeOf(
     );
   return isInReach && isTwice && !mayHide && row.suspects.length === 0 ? "absent" : null;
 }
-
-/** A document may have come further since it was sent. */
-const PROGRESS: ReadonlySet<string> = new Set(["state", "money.open", "days.paid"]);

@@ -22,7 +22,7 @@ import {
 } from "../../core/holdings.ts";
 import { holdingKindOf } from "../../core/kinds.ts";
 import { helpsWith } from "../../core/faults.ts";
-import { DAY_MS, dayBefore } from "../../core/time.ts";
+import { DAY_MS, dayBefore, iso } from "../../core/time.ts";
 import { audit, countWaits, endpointOf, type Engine, type Flow, PLATFORM } from "../engine.ts";
 import { FuelbridgeError, SourceUnavailable } from "../../core/errors.ts";
 import { type Json, parseExact } from "../../core/json.ts";
@@ -716,5 +716,3 @@ function notRead(
   if (ranMs !== null && ranMs > firstMs) return null;
   return leading(one[otherSide(sideOf(flow))]) === undefined ? waits(iso(firstMs)) : null;
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();
