@@ -116,6 +116,7 @@ export class Company {
   enter(table: string, values: object): Record_ {
     const list = /^(?:Customer|Vendor|Employee|Item|Account)$/.test(table) ? { Active: true } : {};
     const row: Record_ = { Id: String(this.#state.next++), SyncToken: "0", ...list, ...values };
+    if (row["Active"] === false) ended(row);
     this.rows(table).push(row);
     this.#stamp(row);
     this.#addUp(table, row);
@@ -137,6 +138,7 @@ export class Company {
 
   edit(table: string, id: string, values: object): void {
     const row = this.#row(table, id);
+    if ("Active" in values && values.Active !== row["Active"]) ended(row, values.Active === true);
     Object.assign(row, values, { SyncToken: String(Number(row.SyncToken) + 1) });
     this.#stamp(row);
   }
@@ -404,4 +406,13 @@ export class Company {
     const isPosted = table === "Invoice" || table === "Bill";
     Object.assign(row, { TotalAmt, ...(isPosted ? { Balance: TotalAmt } : {}) });
   }
+}
+
+/** Its name is free from then on. @param isBack it is active again */
+function ended(row: Record_, isBack = false): void {
+  for (const name of ["DisplayName", "Name"])
+    if (row[name] !== undefined)
+      row[name] = isBack
+        ? word(row[name]).replace(/ \(deleted\)$/, "")
+        : `${word(row[name])} (deleted)`;
 }

@@ -228,8 +228,12 @@ export function partyList({ wire, config }: Online, side: LedgerSide): PartyList
     sameName: config.sameName,
     taken: "6240",
     called: ({ id }) => partyCode(role, id),
-    async find({ ids: Id = [], names: DisplayName = [] }, signal) {
-      return (await having(wire, entity, { Id, DisplayName }, signal, [ANY])).map(partyRow);
+    async find({ ids: Id = [], names = [] }, signal) {
+      const DisplayName = names.flatMap((name) => [name, `${name}${DELETED}`]);
+      const rows = (await having(wire, entity, { Id, DisplayName }, signal, [ANY])).map(partyRow);
+      const isNamed = (row: PartyRow): boolean =>
+        rows.every((other) => !other.active || !sameName(other.name, row.name));
+      return rows.filter((row) => row.active || Id.includes(row.id) || isNamed(row));
     },
     list: (from, signal) => listed(wire, [all], from, signal, (rows) => rows.map(partyRow)),
     async notes(since, signal) {
@@ -245,10 +249,15 @@ export function partyList({ wire, config }: Online, side: LedgerSide): PartyList
   };
 }
 
+/** What QuickBooks adds to the name of one that somebody makes inactive: another one may have the name from then on. */
+const DELETED = " (deleted)";
+
 export function partyRow(row: Element): PartyRow {
   const address = row.child("BillAddr");
   const at = (name: string): string | null => address?.text(name) ?? null;
-  const name = row.text("DisplayName") ?? "";
+  const shown = row.text("DisplayName") ?? "";
+  const active = row.yes("Active") !== false;
+  const name = !active && shown.endsWith(DELETED) ? shown.slice(0, -DELETED.length) : shown;
   return {
     ...identityOf(row),
     name,
@@ -263,7 +272,7 @@ export function partyRow(row: Element): PartyRow {
       zip: at("PostalCode"),
       country: at("Country"),
     },
-    active: row.yes("Active") !== false,
+    active,
     currency: row.ref("CurrencyRef").id,
     isJob: false,
   };

@@ -283,6 +283,19 @@ test("payments of both directions settle what they pay; a rest that nobody paid 
   ]);
 });
 
+test("a customer that somebody made inactive gets no second one of its name, and whoever has that name now is it", async () => {
+  const company = await openCompany();
+  const sink = sinkOf(company, "invoices");
+  const old = company.enter("Customer", { DisplayName: "CUST-1" });
+  company.edit("Customer", old.Id, { Active: false });
+  expect(company.rows("Customer")).toMatchObject([{ DisplayName: "CUST-1 (deleted)" }]);
+  expect(await deliver(sink, item)).toMatchObject({ fault: { code: "not-in-quickbooks" } });
+  expect(company.rows("Customer")).toHaveLength(1);
+  const now = company.enter("Customer", { DisplayName: "CUST-1" });
+  expect(await deliver(sink, item)).toMatchObject(DONE);
+  expect(company.rows("Invoice")).toMatchObject([{ CustomerRef: { value: now.Id } }]);
+});
+
 test.each(["2026-11-21", "2026-11-24"])(
   "an invoice whose payment somebody took off it is not paid a second time, whatever its day (%s): a person is told which one stands idle",
   async (date) => {
