@@ -186,7 +186,11 @@ describe("looking for an invoice", () => {
     expect(await find()).toMatchObject({
       found: "different",
       detail: `the platform has invoice INV-7, and it is void there: ${id}`,
-      fault: { code: "number-taken", candidates: [id] },
+      fault: {
+        code: "number-taken",
+        candidates: [id],
+        reason: "the platform has the invoice, and it is void there",
+      },
     });
     const to = sink();
     const sent = outgoing(to, [invoice()], { firstSentAt: instant(1) });

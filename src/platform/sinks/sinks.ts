@@ -147,7 +147,8 @@ function voidThere(number: string, candidates: readonly string[]): Finding {
   const message = `the platform has invoice ${number}, and it is void there: ${candidates.join(", ")}`;
   const next =
     "If it stays void, cancel it in the books, too, and close this with its id there. If it is owed, retry this: it is issued once more under its number.";
-  const fault: Fault = { code: "number-taken", message, next, candidates };
+  const reason = "the platform has the invoice, and it is void there";
+  const fault: Fault = { code: "number-taken", message, next, candidates, reason };
   return { found: "different", detail: message, fault };
 }
 
