@@ -70,7 +70,7 @@ export function helped(
   const { cause, number, recordId } = first.row;
   const others = chosen.length > 1 ? ` and ${chosen.length - 1} more` : "";
   throw new OfficeError(
-    `A retry does not help ${number ?? recordId}${others}, and nothing was done: ${cause}.`,
+    `A retry does not help ${number ?? recordId}${others}, and nothing was done: ${cause.replace(/\.$/, "")}.`,
     `${first.next} After an update of fuelbridge that may judge otherwise: retry --anyway.`,
   );
 }

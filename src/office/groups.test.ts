@@ -153,7 +153,7 @@ test("a delivery in quarantine has number, party, amount with currency, age, and
 
 test("no retry is offered for a credit note; tried all the same it is refused with what helps, and nothing changes", async () => {
   const { office } = await site(
-    faulty(1, "credit-note", "no credit notes", "Total"),
+    faulty(1, "credit-note", "no credit notes.", "Total"),
     faulty(2, "not-mapped", "crossref/products.csv has no row `A`"),
   );
   const [first, second] = await office.quarantine();
