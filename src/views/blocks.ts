@@ -58,6 +58,8 @@ export type Block =
       readonly blocks: Blocks;
       /** It looks as a button, for what is to be done is in it. */
       readonly isAct?: true;
+      /** On paper it is open. */
+      readonly isOnPaper?: true;
     }
   /** It asks its page for itself again; without a script it is as it was loaded. */
   | {
@@ -171,10 +173,12 @@ export const section = (title: string | null, ...blocks: Blocks[]): Block => ({
 export const paragraph = (...text: Inline[]): Block => section(null, line(...text));
 export const notice = (tone: Tone, ...blocks: Blocks[]): Block => ({ is: "notice", tone, blocks });
 export const card = (...blocks: Blocks[]): Block => ({ is: "card", blocks });
-export const folded = (summary: Inline, ...blocks: Blocks[]): Block => ({
-  is: "folded",
-  summary,
-  blocks,
+export const folded = (summary: Inline, ...blocks: Blocks[]) =>
+  ({ is: "folded", summary, blocks }) as const satisfies Block;
+/** Much of what a page is about: folded on a screen, whole on paper. */
+export const foldedPart = (summary: Inline, ...blocks: Blocks[]): Block => ({
+  ...folded(summary, ...blocks),
+  isOnPaper: true,
 });
 export const act = (button: Inline, ...blocks: Blocks[]): Block => ({
   is: "folded",

@@ -120,7 +120,7 @@ function blockHtml(block: Block, reading: Reading): Html {
         ${inside(block.blocks)}
       </article>`;
     case "folded":
-      return html`<details class="${block.isAct ? "act" : ""}">
+      return html`<details class="${block.isAct ? "act" : block.isOnPaper ? "paper" : ""}">
         <summary>${words(block.summary)}</summary>
         ${inside(block.blocks)}
       </details>`;

@@ -78,7 +78,7 @@ export function partiesView(
   return [
     partiesTable(parties.slice(0, AT_ONCE), currency, given),
     more.length > 0 &&
-      say.folded(
+      say.foldedPart(
         say.say`${more.length} further parties`,
         partiesTable(more, currency, given, "Further parties"),
       ),
@@ -149,7 +149,7 @@ export function findingsView<One extends Finding>(
   return [...Map.groupBy(findings, ({ rule }) => rule)].map(([rule, own]) => {
     const sum = Decimal.sum(own.map(sizeOf)).fixed(2);
     const many = say.plural(own.length, "finding");
-    return say.folded(say.say`${nameOf(rule)}: ${many}, ${say.money(sum, currency)}`, of(own));
+    return say.foldedPart(say.say`${nameOf(rule)}: ${many}, ${say.money(sum, currency)}`, of(own));
   });
 }
 

@@ -176,7 +176,8 @@ footer.container { padding-block: 0 1.5rem; color: var(--soft); font-size: 0.86r
   svg.chart text { font-size: 18px; }
 }
 @media print {
-  header.container, form, .buttons, .told, .screen, details { display: none !important; }
+  header.container, form, .buttons, .told, .screen, details:not(.paper) { display: none !important; }
+  details.paper::details-content { content-visibility: visible; height: auto; }
   .container { max-width: none; }
   :root { font-size: 9.5pt; }
   body { color: #000; background: #fff; }

@@ -62,7 +62,7 @@ export async function match(asked: Asked): Promise<Answer> {
       say.line(say.link(say.address("/match/csv", given), "All of it as CSV")),
     ],
     accepted.length > 0 &&
-      say.folded(
+      say.foldedPart(
         say.say`${say.plural(accepted.length, "finding")} accepted as they are`,
         found("Accepted", accepted),
       ),
