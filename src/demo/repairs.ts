@@ -1,4 +1,5 @@
 /** What a user does in the demo's ERP about everything that the demo's own quarantine asks to have corrected. */
+import { Decimal } from "../core/decimal.ts";
 import { exportAgain, exported, type Row } from "./erp.ts";
 
 /** Exports the corrected lists again. `folder`: of the demo. */
@@ -41,8 +42,6 @@ function withoutQuantities(rows: readonly Row[]): Row[] {
   return [...rows.slice(0, at), only, ...rows.slice(at + 2)];
 }
 
-const cents = (row: Row): number => Math.round(Number(row["Amount"]) * 100);
-
 const isNegative = (row: Row): boolean => (row["Amount"] ?? "").startsWith("-");
 
 const correct = (
@@ -56,6 +55,7 @@ function billedTogether(rows: readonly Row[], invoice: string, is: (row: Row) =>
   const lines = rows.filter((row) => row["Invoice/Number"] === invoice && row["Type"] === "line");
   const gone = lines.findLast(is) as Row;
   const kept = lines.find((line) => line !== gone && !isNegative(line)) as Row;
-  const both = { ...kept, Amount: ((cents(kept) + cents(gone)) / 100).toFixed(2) };
+  const amount = Decimal.sum([kept, gone].map((row) => Decimal.of(row["Amount"] ?? "")));
+  const both = { ...kept, Amount: amount.fixed(2) };
   return rows.filter((row) => row !== gone).map((row) => (row === kept ? both : row));
 }
