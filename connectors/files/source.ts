@@ -63,6 +63,7 @@ import {
 import { tableWriter } from "../../src/formats/table/write.ts";
 import { x12Reader } from "../../src/formats/x12/read.ts";
 import { x12Writer } from "../../src/formats/x12/write.ts";
+import { DAY_MS } from "../../src/core/time.ts";
 
 /* One set of files: its bytes are taken once, and nothing of it counts before all of it was read. */
 
@@ -566,7 +567,6 @@ async function archive(
  */
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
-const DAY_MS = 86_400_000;
 /** Files that one reading deletes at most: there may be a year of them. */
 const REMOVED_MAX = 500;
 

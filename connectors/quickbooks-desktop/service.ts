@@ -29,6 +29,7 @@ import {
   WRONG_PASSWORD,
   XmlFault,
 } from "./qbxml.ts";
+import { HOUR_MS } from "../../src/core/time.ts";
 
 interface OperationRow {
   /** The names of its arguments in Intuit's order. */
@@ -652,5 +653,3 @@ const SILENT: Absence = {
 /** `getLastError` for "come again in a few seconds". */
 const NO_OP = "NoOp";
 const EXPIRED = "This session is over. The next one goes on where it was.";
-
-const HOUR_MS = 3_600_000;

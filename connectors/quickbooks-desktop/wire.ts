@@ -50,6 +50,7 @@ import {
   WRONG_PASSWORD,
 } from "./qbxml.ts";
 import { keptIn, Mailbox, openService, type Service } from "./service.ts";
+import { DAY_MS } from "../../src/core/time.ts";
 
 export type Wire = ReturnType<typeof openWire>;
 
@@ -627,8 +628,6 @@ const branches = (scope: Scope): Values[] =>
     },
     open: { PaidStatus: "NotPaidOnly" },
   });
-
-const DAY_MS = 86_400_000;
 
 /* Marks, numbers and texts. */
 

@@ -31,6 +31,7 @@ import {
   SIDES,
 } from "./wire.ts";
 import { ANY, having, type Online, OPEN, partyList, partyRow, walk } from "./online.ts";
+import { DAY_MS } from "../../src/core/time.ts";
 
 interface Capturing {
   readonly online: Online;
@@ -43,7 +44,6 @@ interface Capturing {
   gone?(row: ChangedRow): string;
 }
 
-const DAY_MS = 86_400_000;
 /** Less than Intuit's 30 days: the two clocks may differ. */
 const WINDOW_MS = 28 * DAY_MS;
 

@@ -29,6 +29,7 @@ import { isSameSecret } from "../../src/core/keys.ts";
 import { askToken, TOKEN_MS } from "../../src/ledger/rest.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
+import { DAY_MS } from "../../src/core/time.ts";
 
 const Stored = z.strictObject({
   company: z.string(),
@@ -66,7 +67,6 @@ const LOCK_MS = 100;
 const ABANDONED_MS = 2 * TOKEN_MS;
 /** Since November 2025 a person authorises anew at least every five years. */
 const LIFE_DAYS = 5 * 365;
-const DAY_MS = 86_400_000;
 
 export function openTokens(config: QuickbooksOnlineConfig, surroundings: Surroundings) {
   const file = tokenFile(config, surroundings.folder);

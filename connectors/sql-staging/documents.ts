@@ -27,6 +27,7 @@ import type { Records, Table } from "../../src/ledger/table.ts";
 import type { SqlStagingConfig } from "./config.ts";
 import { partsOf } from "./schema.ts";
 import { answersOf, NEWEST, type StagedKind } from "./sources.ts";
+import { HOUR_MS } from "../../src/core/time.ts";
 
 /** What is written of a document: its fields that the tables have a column for, `unitPrice` in `unit_price`. */
 interface Staged extends Pick<InvoiceDocument, "number" | "total" | "lines" | "taxes"> {
@@ -327,8 +328,6 @@ const CAN: Capabilities = {
   atomic: 1,
   numbered: "per-party",
 };
-
-const HOUR_MS = 3_600_000;
 
 const invoiceFacts = (staged: Staged): Facts => ({
   days: { date: staged.documentDate, due: staged.dueDate ?? null },

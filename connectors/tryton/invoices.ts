@@ -36,6 +36,7 @@ import {
 import { type Addressed, addressedAll, changedRows } from "./lists.ts";
 import * as rpc from "./rows.ts";
 import { DATE_ORDER, says } from "./wire.ts";
+import { DAY_MS } from "../../src/core/time.ts";
 
 type Kind = "invoice" | "bill";
 const MODEL = "account.invoice";
@@ -487,8 +488,6 @@ const PAST_DUE = "invoice_payment_term";
  * the platform's.
  */
 const HARMLESS = [PAST_DUE, "invoice_date_future", "invoice_taxes"];
-
-const DAY_MS = 86_400_000;
 
 /**
  * The company cancels no customer invoice (8.0 has no button for it then), or the period of this one is closed: then a

@@ -37,6 +37,7 @@ import type { MonthStatus } from "../office/answers.ts";
 import { listText, staleText, stretchText } from "../views/status.ts";
 import { when } from "./doctor.ts";
 import { counted, durationText, table } from "../views/text.ts";
+import { HOUR_MS } from "../core/time.ts";
 
 interface Assumed {
   /** Documents a day that go to the platform. */
@@ -189,7 +190,6 @@ export function planBeside(
   return planOf(config, { ...assumed, beside }, nowMs);
 }
 
-const HOUR_MS = 3_600_000;
 const STEP_MS = HOUR_MS / 4;
 
 /** How long changes wait for the next time of the calendar. `changes`: how many fall into each hour of the week. */

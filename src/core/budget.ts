@@ -4,6 +4,7 @@
  * calendar months, UTC. All our requests count, billed or not: what the platform bills is not specified in full.
  */
 import { sumOf } from "./groups.ts";
+import { DAY_MS } from "./time.ts";
 
 /** What a request is for. Purposes share the month by reserves: polling never eats what writing needs. */
 export const purposes = [
@@ -420,7 +421,6 @@ export function stretchOf(need: Need, left: number, atMs: number): number {
 }
 
 const STRETCH_MAX = 8;
-const DAY_MS = 86_400_000;
 export const LONGEST_MONTH_MS = 31 * DAY_MS;
 
 /** What both sides hold, for what a reconciliation costs. */

@@ -4,6 +4,7 @@
  * or at all.
  */
 import { HOURS_OF_A_WEEK } from "./pace.ts";
+import { HOUR_MS, DAY_MS } from "./time.ts";
 
 /** What is known of the arrivals of a flow. All in ms, instants since 1970 UTC. */
 interface Rhythm {
@@ -39,8 +40,6 @@ export interface Quiet {
   readonly next: string;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Fewer arrivals, or all of them within fewer days, do not show nights and weekends yet. */
 const LEARNED_ARRIVALS = 10;
 const LEARNED_DAYS = 14;

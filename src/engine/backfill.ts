@@ -15,6 +15,7 @@ import type { BackfillRow } from "../store/flows.ts";
 import { blocked } from "./breakers.ts";
 import { audit, endpointOf, type Engine, type Flow } from "./engine.ts";
 import { howToGoOn } from "./schedule.ts";
+import { DAY_MS } from "../core/time.ts";
 
 export interface Filling {
   readonly flow: Flow;
@@ -32,7 +33,6 @@ interface Means {
   readonly perMonth: number;
 }
 
-const DAY_MS = 86_400_000;
 /** How long a paused one rests before the daemon tries it again. */
 const REST_MS = 3_600_000;
 const LOOK_MS = 60_000;

@@ -1,5 +1,6 @@
 /** Once a day, what has been kept for long enough goes, in small steps between which everything else goes on. */
 import type { Engine } from "./engine.ts";
+import { DAY_MS } from "../core/time.ts";
 
 /** How long each is kept, ms; null: for ever. */
 interface Keep {
@@ -9,7 +10,6 @@ interface Keep {
   readonly differencesMs: number | null;
 }
 
-const DAY_MS = 86_400_000;
 /** Not while a start has more urgent work. */
 const FIRST_MS = 10 * 60_000;
 /** Between two steps that did something, and between two that did nothing. */

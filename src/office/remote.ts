@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { EnvironmentError, OfficeError } from "../core/errors.ts";
 import type { Office, QuestionName } from "./questions.ts";
+import { HOUR_MS } from "../core/time.ts";
 
 /** An import by name would load Node's whole fetch with it: a tenth of a second of computing at each start. */
 const { request } = process.getBuiltinModule("node:http");
@@ -32,7 +33,6 @@ export interface Refusal {
 const PRESENCE_TIMEOUT_MS = 5000;
 /** A place within the minute may take a minute to come free. */
 const ANSWER_TIMEOUT_MS = 90_000;
-const HOUR_MS = 3_600_000;
 const TIMEOUTS_MS: Partial<Record<QuestionName, number>> = {
   // A copy is as large as the store.
   backup: HOUR_MS,

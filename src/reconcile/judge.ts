@@ -44,6 +44,7 @@ import {
   type Told,
 } from "./case.ts";
 import { totalPaid } from "./match.ts";
+import { DAY_MS } from "../core/time.ts";
 
 export interface Judging {
   /** Null: no mapping tells it; such a case is never equal where money is concerned. */
@@ -221,8 +222,6 @@ function unsettled(
   if (settling === undefined || !isOnBoth(one) || differences.length === 0) return {};
   return differences.every(isProgress) ? { waits: { ...settling, since: null } } : {};
 }
-
-const DAY_MS = 86_400_000;
 
 const isOlderThanADay = (since: string | null, now: string): boolean =>
   since !== null && Date.parse(now) - Date.parse(since) > DAY_MS;

@@ -41,6 +41,7 @@ import {
   type Node,
   Table,
 } from "./nodes.ts";
+import { DAY_MS } from "../core/time.ts";
 
 interface Matching {
   readonly records: Records;
@@ -533,7 +534,6 @@ function turnedOf(nodes: readonly Node[], tables: Tables): string | null {
 
 // What may be the same and is not proven to be: named beside a one-sided case, never joined to it.
 
-const DAY_MS = 86_400_000;
 const NEAR_DAYS = 5;
 
 type Suspects = ReturnType<typeof suspectsOf>;

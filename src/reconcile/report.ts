@@ -46,6 +46,7 @@ import { distinct, grouped } from "./nodes.ts";
 import { defined } from "../core/defined.ts";
 import type { Fault } from "../core/record.ts";
 import { byText } from "../core/text.ts";
+import { DAY_MS } from "../core/time.ts";
 
 export interface Asked extends Judging {
   /** Calendar days of the company; null: everything that was read. */
@@ -731,8 +732,6 @@ const nothing = (): Record<Age, Decimal> => ofAges(() => Decimal.zero);
 
 const ofAges = <Of>(of: (age: Age) => Of) =>
   Object.fromEntries(ages.map((age) => [age, of(age)])) as Record<Age, Of>;
-
-const DAY_MS = 86_400_000;
 
 function ageOf({ facts: { days } }: Holding, today: Day): Age {
   const due = days?.due ?? days?.date ?? today;

@@ -47,6 +47,7 @@ import { holdingKindOf } from "../../core/kinds.ts";
 import { arrivedAfterAll, moved } from "../deliver.ts";
 import { type Compared, digestOf, settleDifferences } from "../delivered.ts";
 import type { StoredRequest } from "../../store/requests.ts";
+import { DAY_MS } from "../../core/time.ts";
 
 interface NightlyOptions {
   readonly schedule: Schedule;
@@ -70,7 +71,6 @@ const RETRY_MS = 3_600_000;
 const TOGETHER_MS = 10 * 60_000;
 /** Whatever goes wrong, one run does not follow on the heels of another. */
 const REST_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 export class Nightly {
   readonly #engine: Engine;
