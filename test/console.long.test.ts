@@ -1,6 +1,6 @@
 /**
  * A day at the console, in a real browser, against a real daemon: what is wrong is found, mended and gone; a month is
- * compared and printed; who may not is refused. Screenshots go to the folder FUELBRIDGE_SCREENSHOTS, else to var/screenshots.
+ * compared and printed; who may not is refused. Where FUELBRIDGE_SCREENSHOTS names a folder, screenshots go there.
  *
  * @module-tag numbers
  */
@@ -13,7 +13,6 @@ import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { freePort } from "../src/demo/sshd.ts";
-import { root } from "../src/demo/world.ts";
 import { isGoodsHolding } from "../src/core/holdings.ts";
 import { moneyKinds } from "../src/reconcile/case.ts";
 import type { Total } from "../src/reconcile/report.ts";
@@ -22,11 +21,13 @@ import { resultOf } from "../src/views/reconciliation.ts";
 import type { Office } from "../src/office/questions.ts";
 import { PASSWORD, testConsole } from "./support/console.ts";
 import { recordingOffice } from "./support/console-offices.ts";
+import { tempFolder } from "./support/folder.ts";
 import { isThere } from "./support/machine.ts";
 import { atWork, type Site } from "./support/site.ts";
 import { until } from "./support/site-program.ts";
 
-const SCREENSHOTS = process.env["FUELBRIDGE_SCREENSHOTS"] ?? join(root, "var", "screenshots");
+/** Null: nobody looks at them, and each costs a second. */
+const SCREENSHOTS = process.env["FUELBRIDGE_SCREENSHOTS"] ?? null;
 const PAGES = [
   "",
   "needs-you",
@@ -98,7 +99,7 @@ const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, heig
 
 /** Each page on a light screen and a dark phone; axe finds nothing on either. What axe finds depends on one of both. */
 async function photographed(page: Page, url: string, paths: readonly string[]): Promise<void> {
-  mkdirSync(SCREENSHOTS, { recursive: true });
+  if (SCREENSHOTS !== null) mkdirSync(SCREENSHOTS, { recursive: true });
   for (const [device, colorScheme] of [
     LIGHT_DESK,
     DARK_PHONE,
@@ -116,7 +117,8 @@ async function photographed(page: Page, url: string, paths: readonly string[]): 
       const isWider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
       expect([path, device, isWider]).toEqual([path, device, false]);
       const name = `${path.split("/")[0] || "today"}${path.includes("/") ? "-one" : ""}-${device}-${colorScheme}.png`;
-      await page.screenshot({ path: join(SCREENSHOTS, name), fullPage: true });
+      if (SCREENSHOTS !== null)
+        await page.screenshot({ path: join(SCREENSHOTS, name), fullPage: true });
     }
   }
 }
@@ -332,8 +334,7 @@ test.runIf(isThere("chromium") && isThere("pdftotext"))(
     await page.getByRole("button", { name: "Compare now" }).click();
     await page.getByRole("heading", { name: "Counts and sums" }).waitFor({ timeout: 300_000 });
     const report = await page.getByRole("main").innerText();
-    const pdf = join(SCREENSHOTS, "reconciliation.pdf");
-    mkdirSync(SCREENSHOTS, { recursive: true });
+    const pdf = join(SCREENSHOTS ?? tempFolder(), "reconciliation.pdf");
     await page.pdf({ path: pdf });
     const paper = execFileSync("pdftotext", ["-layout", pdf, "-"], { encoding: "utf8" });
     expect(paper).toContain("Reconciled by, date");

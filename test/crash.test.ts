@@ -11,7 +11,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { Random } from "../src/sandbox/scenes/random.ts";
 import type { Status } from "../src/office/answers.ts";
 import { exitCodes } from "../src/core/errors.ts";
-import { numbers, runs } from "./support/runs.ts";
+import { numbersOfAll, runs } from "./support/runs.ts";
 import { atWork, layOut, only, openSite, type Site } from "./support/site.ts";
 import { type Said, until } from "./support/site-program.ts";
 import { askStore, holdWrite, writeStates } from "./support/site-requests.ts";
@@ -20,6 +20,7 @@ import { astray, importedFiles, unequalFlows } from "./support/site-sides.ts";
 /** Another one: CRASH_SEED=7 */
 const SEED = Number(process.env["CRASH_SEED"] ?? 20_261_121);
 const SLOW = 600_000;
+/** The long run kills the same daemon in the drill, among hubs and among companies. */
 const SITES = runs(1, 5);
 /** The first four are one at each decisive point, and a second write: of two one is in the air on a busy machine, too. */
 const KINDS: readonly Kill["when"][] = ["write", "write", "file", "start", "file"];
@@ -42,7 +43,7 @@ describe.concurrent(`${SITES * KILLS} kills, seed ${SEED}`, () => {
 
   test.for(plans)(
     "seed $seed: killed again and again in its work, everything is on both sides exactly once",
-    { ...numbers, timeout: SLOW },
+    { ...numbersOfAll, timeout: SLOW },
     async ({ seed }, { onTestFinished, expect }) => {
       const folder = mkdtempSync(join(tmpdir(), "fuelbridge-crash-"));
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

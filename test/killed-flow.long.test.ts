@@ -14,6 +14,7 @@ import { expect, test } from "vitest";
 import { push, recover, runFlow } from "../src/engine/daemon.ts";
 import { tempFolder } from "./support/folder.ts";
 import { type FormatName, killedFlow, NUMBERS } from "./support/killed-flow.ts";
+import { areAll } from "./support/runs.ts";
 import { read } from "./files/x12.ts";
 
 const PROGRAM = fileURLToPath(new URL("./support/killed-flow-program.ts", import.meta.url));
@@ -64,11 +65,15 @@ async function finish(folder: string, format: FormatName): Promise<void> {
 const foundIn = (texts: readonly string[], pattern: RegExp): string[] =>
   texts.map((text) => pattern.exec(text)?.[1] ?? "");
 
+/** Most steps are the engine's and the folder's, whatever is in the file: of the second format a third of them. */
+const strideOf = (format: FormatName): number => (format === "x12" || areAll ? 1 : 3);
+
 test.each(cases)(
   "a flow into $format, killed after each of its steps: each document is out once, whole, under a number of its own",
   async ({ format, numberOf, controlOf, isWhole }) => {
+    const stride = strideOf(format);
     let kills = 0;
-    for (let step = 1; step <= STEPS_MAX; step++) {
+    for (let step = 1; step <= STEPS_MAX; step += stride) {
       const folder = tempFolder();
       mkdirSync(join(folder, "state"));
       const args = [PROGRAM, format, folder, String(step)];
@@ -98,6 +103,6 @@ test.each(cases)(
       expect(new Set(controls).size).toBe(NUMBERS.length);
       expect(texts.filter((text) => !isWhole(text))).toEqual([]);
     }
-    expect(kills).toBeGreaterThan(20);
+    expect(kills).toBeGreaterThan(20 / stride);
   },
 );

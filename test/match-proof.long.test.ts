@@ -3,12 +3,13 @@
  * @module-tag numbers
  */
 import { expect, test } from "vitest";
+import { runs } from "./support/runs.ts";
 import { filled, monthOf, run, scoreOf } from "./support/matched.ts";
 
-/** None of those that rules were written by. */
-const SEEDS = Array.from({ length: 20 }, (_, at) => 7_001 + at);
+/** None of those that rules were written by: the proof was made with twenty of them. */
+const SEEDS = Array.from({ length: runs(0, 8, 20) }, (_, at) => 7_001 + at);
 
-test.each(SEEDS)("over 20 seeds, recall and precision: seed %i", (seed) => {
+test.each(SEEDS)("recall and precision of what was planted: seed %i", (seed) => {
   const { scene, truth } = monthOf({ trades: 1_000, faults: 200, seed });
   expect(truth).toHaveLength(200);
   const report = run(filled(scene));
@@ -23,7 +24,10 @@ test.each(SEEDS)("over 20 seeds, recall and precision: seed %i", (seed) => {
   expect(probable.precision).toBeGreaterThanOrEqual(0.9);
 });
 
-test.each(SEEDS.slice(0, 5))("a clean month has no certain finding: seed %i", (seed) => {
-  const { findings } = run(filled(monthOf({ trades: 1_000, seed }).scene));
-  expect(findings.filter(({ certainty }) => certainty === "certain")).toEqual([]);
-});
+test.each(SEEDS.slice(0, SEEDS.length / 4))(
+  "a clean month has no certain finding: seed %i",
+  (seed) => {
+    const { findings } = run(filled(monthOf({ trades: 1_000, seed }).scene));
+    expect(findings.filter(({ certainty }) => certainty === "certain")).toEqual([]);
+  },
+);

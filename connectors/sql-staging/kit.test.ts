@@ -1,16 +1,14 @@
 /**
  * The connector kit over a real server, and in the long run over one of each kind: what they do otherwise is in traps.test.ts.
- *
- * @module-tag numbers
  */
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
 import { never } from "../../test/support/connector.ts";
 import { invoiceOf, itemOf, paymentOf } from "../../test/support/ledger-documents.ts";
-import { isLongRun } from "../../test/support/runs.ts";
+import { isLongRun, numbers } from "../../test/support/runs.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
-import { dialects } from "../../src/ledger/sql.ts";
+import { type Dialect, dialects } from "../../src/ledger/sql.ts";
 import { sqlStaging } from "./index.ts";
 import {
   createViews,
@@ -38,7 +36,11 @@ const PLAIN = {
 
 const there = dialects.filter((dialect) => isThere[dialect]);
 
-describe.each(isLongRun ? there : there.slice(0, 1))("%s", (dialect) => {
+// What needs no numbers of the first one is shown in the ordinary run.
+for (const dialect of isLongRun ? there : there.slice(0, 1))
+  describe(dialect, dialect === there[0] ? {} : numbers, () => suite(dialect));
+
+function suite(dialect: Dialect): void {
   let server: Server;
   beforeAll(async () => {
     server = await startServer(dialect);
@@ -76,7 +78,7 @@ describe.each(isLongRun ? there : there.slice(0, 1))("%s", (dialect) => {
       },
     },
   });
-});
+}
 
 async function groundOf(server: Server): Promise<Ground> {
   const { settings, run } = await server.database();

@@ -19,7 +19,7 @@ import {
 import { invoiceSink, orderSink, shipmentSink } from "./sinks.fixture.ts";
 
 /** In the long run as many as one look asks for (src/ledger/driver.ts). */
-const MANY = runs(12, 200);
+const MANY = runs(5, 200);
 
 interface Sent {
   readonly id: string;

@@ -241,7 +241,7 @@ test("a version that cannot be read hides no earlier one that a person must deci
   expect(bench.store.requests.open(flow.flow)).toEqual([]);
 });
 
-const SEEDS = runs(20, 400);
+const SEEDS = runs(10, 100, 400);
 
 test(
   `once a receiver works again nothing is left on its way, nothing doubled, and a person has what nobody else can settle (${SEEDS} seeds)`,

@@ -57,7 +57,7 @@ describe("200 planted differences", () => {
       fc.property(fc.shuffledSubarray([...plants]), (chosen) => {
         expectAllFound(chosen, 120);
       }),
-      { numRuns: runs(8, 100) },
+      { numRuns: runs(4, 40, 100) },
     );
   });
 });

@@ -1,17 +1,14 @@
-/** Sandboxes that end in several ways and go on with their state, for tests. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+/** A sandbox that ends in several ways and goes on with its state, for tests. */
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { type Sandbox, startSandbox } from "./server.ts";
 
 export interface Rig {
   readonly controlUrl: string;
   readonly baseUrl: string;
-  /** Lets the oldest delayed write go on; without it they wait until the crash. */
-  readonly release?: () => void;
-  readonly restart?: () => Promise<void>;
+  /** Lets the oldest delayed write go on. */
+  readonly release: () => void;
+  readonly restart: () => Promise<void>;
   readonly crash: () => Promise<void>;
   readonly end: () => Promise<void>;
 }
@@ -52,45 +49,6 @@ export async function inProcess(folder: string, parked: (() => void)[]): Promise
     end: () => sandbox.close(),
   };
 }
-
-/** In a process of its own, whose clock stands still too. It is killed with SIGKILL. */
-export async function inChild(folder: string, now: number): Promise<Rig> {
-  const db = join(folder, "child.db");
-  let child: ChildProcess;
-  let urls: { baseUrl: string; controlUrl: string };
-  const start = async (): Promise<void> => {
-    child = spawn(process.execPath, ["--input-type=module", "-e", CHILD, db, String(now)], {
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-    const [line] = (await once(lines, "line")) as [string];
-    urls = JSON.parse(line) as typeof urls;
-  };
-  const end = async (): Promise<void> => {
-    child.kill("SIGKILL");
-    await once(child, "exit");
-  };
-  await start();
-  return {
-    get controlUrl() {
-      return urls.controlUrl;
-    },
-    get baseUrl() {
-      return urls.baseUrl;
-    },
-    crash: async () => {
-      await end();
-      await start();
-    },
-    end,
-  };
-}
-
-const CHILD = `
-Date.now = () => Number(process.argv[2]);
-const { runSandbox } = await import(${JSON.stringify(new URL("server.ts", import.meta.url).href)});
-await runSandbox({ db: process.argv[1], scenario: "empty" });
-`;
 
 /** A control request that succeeds. */
 export async function control<T>(

@@ -11,7 +11,7 @@ import type { Status, Trace } from "../../src/office/answers.ts";
 import { ordersWanted } from "../quickbooks-online/ledger.ts";
 import { expectNoWrites, leaveFew, storyOf } from "../support/books-site.ts";
 import { ONE_WAITS, SAID_IN_STEP } from "../support/in-step.ts";
-import { confirmedOrders, ownOnPlatform, pricesAt } from "../support/on-platform.ts";
+import { confirmedOrders, ownOnPlatform, pricesAt, purchaseSome } from "../support/on-platform.ts";
 import { type Bill, bookedOf, changeOnPlatform } from "../tryton/bills.ts";
 import { dayOf, expected } from "../tryton/ledger.ts";
 import type { OwnInvoice } from "../tryton/office.ts";
@@ -27,7 +27,7 @@ describe("the platform and Business Central", { timeout: SLOW }, () => {
   let made: readonly OwnInvoice[];
   const { firstRun, inStep } = storyOf(openCentralSite, async (site) => {
     await leaveFew(site, { invoice: (id) => /^[0-3]/.test(id), order: /^[01]/ });
-    await purchaseSome(site);
+    await purchaseSome(site, PURCHASES);
     made = enterByHand(site, today);
   });
 
@@ -169,17 +169,6 @@ async function expectEqualBooks(
   expect(figuresOf(site.books, site.folder)).toEqual(await expected(site, asBooked, own));
   const marks = marksIn(site.books);
   expect(marks.filter((mark, at) => marks.indexOf(mark) !== at)).toEqual([]);
-}
-
-/** What the platform's people ordered for themselves: it has no selling price. */
-async function purchaseSome(site: CentralSite): Promise<void> {
-  const single = (await confirmedOrders(site)).filter(
-    ({ lines }) => (lines as Members[]).length === 1,
-  );
-  for (const { id, lines } of single.slice(0, PURCHASES))
-    await site.control.patch("orders", id, {
-      lines: (lines as Members[]).map((line) => ({ ...line, sellPrice: null })),
-    });
 }
 
 /** A customer and a vendor whom the platform does not know, two invoices, one that is paid, and two prices. */

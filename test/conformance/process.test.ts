@@ -26,9 +26,9 @@ async function kill(child: ChildProcess, signal: NodeJS.Signals): Promise<number
   return child.exitCode;
 }
 
-/** Starts `fuelbridge sandbox` on a free port; resolves with its ready line. */
+/** Starts `fuelbridge sandbox` on a free port, without the launcher, which src/launch.test.ts has; resolves with its ready line. */
 async function start(...args: string[]) {
-  const child = spawn(process.execPath, ["src/launch.mjs", "sandbox", "--port", "0", ...args], {
+  const child = spawn(process.execPath, ["src/main.ts", "sandbox", "--port", "0", ...args], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   children.push(child);

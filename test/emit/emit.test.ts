@@ -1,5 +1,4 @@
-/** What others are given to validate: the same with the same seed, and read back by our own reader. */
-import { hash } from "node:crypto";
+/** What others are given to validate, read back by our own reader. That one seed gives the same bytes each time, the golden digests prove. */
 import { X12Interchange, X12Parser } from "node-x12";
 import { expect, test } from "vitest";
 import { requests } from "../../connectors/quickbooks-desktop/qbxml.ts";
@@ -15,21 +14,6 @@ import { desktopRequests } from "./quickbooks-desktop.ts";
 import { bothWays } from "../files/table-round-trip.ts";
 
 const readable = new Set(bothWays);
-
-test.each(Object.entries(formats))(
-  "%s: with one seed the files have the same bytes, with another they have not",
-  (_, emitter) => {
-    const digest = (seed: number): string =>
-      hash(
-        "sha256",
-        [...emitter(seed, 3)]
-          .map(({ path, bytes }) => `${path} ${bytes.toString("hex")}`)
-          .join("\n"),
-      );
-    expect(digest(7)).toBe(digest(7));
-    expect(digest(8)).not.toBe(digest(7));
-  },
-);
 
 test("every file of every kind, from cases and random documents, is one record to our reader", async () => {
   const kinds = new Set<string>();
@@ -129,11 +113,10 @@ test("every interchange is one to node-x12 when it is strict, breaks no rule of 
   });
 });
 
-test("every request that QuickBooks Desktop can be asked is written, the same with one seed", async () => {
-  const [one, another] = [await desktopRequests(7, 3), await desktopRequests(7, 3)];
-  expect(one).toEqual(another);
+test("every request that QuickBooks Desktop can be asked is written", async () => {
+  const all = await desktopRequests(7, 3);
   const kinds = new Set(
-    one.flatMap(({ bytes }) =>
+    all.flatMap(({ bytes }) =>
       [...bytes.toString().matchAll(/<(\w+)Rq requestID/g)].map(([, name]) => name),
     ),
   );

@@ -17,7 +17,7 @@ writeFileSync(file, "");
 const suites = names.length === 0 ? ["test/fates/"] : names.map((name) => `test/fates/${name}`);
 const vitest = ["src/launch.mjs", "--tool", "vitest", "run", "--mode", "long", ...suites];
 const { stdout } = spawnSync(process.execPath, vitest, {
-  env: { ...process.env, FUELBRIDGE_FATES: file },
+  env: { ...process.env, FUELBRIDGE_FATES: file, FUELBRIDGE_NUMBERS: "all" },
   encoding: "utf8",
 });
 const cells = readFileSync(file, "utf8")

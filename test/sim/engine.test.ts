@@ -4,14 +4,14 @@
  * @module-tag numbers
  */
 import { expect, test } from "vitest";
-import { runs } from "../support/runs.ts";
+import { isLongRun, runs } from "../support/runs.ts";
 import { answerNames } from "./engine/platform.ts";
 import { faults, planOf, simulate } from "./engine/run.ts";
 
 test("nothing is lost, doubled, wrong, silent or stuck, whatever fails and wherever the process dies", async () => {
   const hits = new Set<string>();
   let delivered = 0;
-  const count = runs(30, 300);
+  const count = runs(10, 300);
   for (let seed = 1; seed <= count; seed++) {
     const verdict = await simulate(planOf(seed));
     expect({ seed, problems: verdict.problems }).toEqual({ seed, problems: [] });
@@ -19,10 +19,9 @@ test("nothing is lost, doubled, wrong, silent or stuck, whatever fails and where
     delivered += verdict.delivered;
   }
   expect(delivered).toBeGreaterThan(8 * count);
-  const expected = [...faults, ...answerNames.map((name) => `answer ${name}`)];
   // In few seeds the rare ones need not occur.
-  const missing = expected.filter((name) => !hits.has(name));
-  expect(missing.length, missing.join(", ")).toBeLessThanOrEqual(runs(20, 0));
+  const expected = isLongRun ? [...faults, ...answerNames.map((name) => `answer ${name}`)] : [];
+  expect(expected.filter((name) => !hits.has(name))).toEqual([]);
 });
 
 test("a seed is the same run each time", async () => {

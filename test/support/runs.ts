@@ -7,7 +7,15 @@ export const numbers = { tags: ["numbers"] };
 
 export const isLongRun: boolean = process.env["FUELBRIDGE_TESTS"] === "long";
 
-export const runs = (ordinary: number, long: number): number => (isLongRun ? long : ordinary);
+/** `FUELBRIDGE_NUMBERS=all npm run test:long`: the numbers that a release is proved with; it takes more than an hour. */
+export const areAll: boolean = isLongRun && process.env["FUELBRIDGE_NUMBERS"] === "all";
+
+/** Of a test whose few repetitions in the ordinary run others make many of in the long run: only where all are asked for. */
+export const numbersOfAll = areAll ? numbers : {};
+
+/** `all`: where the long run asks fewer than the promise has been proved with. */
+export const runs = (ordinary: number, long: number, all = long): number =>
+  isLongRun ? (areAll ? all : long) : ordinary;
 
 /**
  * Of the steps 1 to `count` the middle one, after a part of the work, and the last, after all of it; each of them in the

@@ -13,6 +13,7 @@ import { describe, expect, onTestFailed, onTestFinished, test } from "vitest";
 import type { QuarantineGroup, Status } from "../../src/office/answers.ts";
 import { Random } from "../../src/sandbox/scenes/random.ts";
 import { IN_STEP } from "../support/in-step.ts";
+import { runs } from "../support/runs.ts";
 import { until } from "../support/site-program.ts";
 import { trytonIsThere, useTryton } from "../support/tryton.ts";
 import { balances, bookedInvoices, expected, invoicesByMonth } from "./ledger.ts";
@@ -22,8 +23,8 @@ import { openSite, type Site } from "./site.ts";
 /** Another one: KILLS_SEED=7 */
 const SEED = Number(process.env["KILLS_SEED"] ?? 20_261_121);
 const SLOW = 1_800_000;
-const SITES = 5;
-const KILLS = 10;
+const SITES = runs(0, 2, 5);
+const KILLS = runs(0, 8, 10);
 /** Longer than Tryton computes for any call here, though it serves all sites at once. */
 const SETTLE_MS = 10_000;
 const INVOICES = 15;

@@ -1,6 +1,6 @@
 /**
  * The whole road with a real Tryton at its end: the program, the platform, and books that are asked beside both. Each
- * test starts from a site that one run has brought in step. The long run does so with the whole month.
+ * test starts from a site that one run has brought in step. With all numbers it is the whole month.
  */
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import type { FlowStatus, Status, Trace } from "../../src/office/answers.ts";
 import { tempFolder } from "../support/folder.ts";
 import { ONE_WAITS, SAID_IN_STEP } from "../support/in-step.ts";
 import { confirmedOrders, ownOnPlatform, pricesAt } from "../support/on-platform.ts";
-import { isLongRun, numbers, runs } from "../support/runs.ts";
+import { areAll, numbersOfAll } from "../support/runs.ts";
 import type { Said } from "../support/site-program.ts";
 import { trytonIsThere, useTryton } from "../support/tryton.ts";
 import { isHalf, testedSeries } from "../support/tryton-releases.ts";
@@ -101,7 +101,7 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
 
   test(
     "one run brings both sides in step, and the books say what the platform's records add up to",
-    numbers,
+    numbersOfAll,
     async () => {
       const site = await inStep();
       expect(firstRun).toEqual(SAID);
@@ -175,9 +175,9 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
   });
 
   // The ordinary run ends changes on both sides, below, with a further run.
-  test.runIf(isLongRun)(
+  test.runIf(areAll)(
     "further runs write nothing to either side: what we wrote is known when it comes by",
-    numbers,
+    numbersOfAll,
     async () => {
       const site = await inStep();
       const before = await footprint(site);
@@ -309,7 +309,7 @@ async function expectEachOnce(site: Site): Promise<void> {
       : [`${type} ${comment}`],
   );
   expect(doubled(marks)).toEqual([]);
-  expect(marks.length).toBeGreaterThan(isHalf ? 7 : runs(15, 280));
+  expect(marks.length).toBeGreaterThan(isHalf ? 7 : areAll ? 280 : 15);
   const issued = (await site.records("invoices")).filter((one) => sideOf(site, one) === "out");
   expect(doubled(issued.map(({ invoiceNumber }) => text(invoiceNumber)))).toEqual([]);
 }

@@ -15,7 +15,7 @@ import { isInstalled, testedSeries } from "../support/tryton-releases.ts";
 import { SYNC } from "../support/tryton-setup.ts";
 
 const DATABASE = "prairie";
-const TRADES = 60;
+const TRADES = 25;
 const { values: ports } = parseArgs({
   options: {
     platform: { type: "string", default: "8085" },

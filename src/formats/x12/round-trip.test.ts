@@ -19,7 +19,7 @@ import {
 } from "../../../test/files/x12.ts";
 
 /** Documents of each kind. */
-const numRuns = runs(50, 10_000);
+const numRuns = runs(50, 2_000, 10_000);
 const SLOW = { ...numbers, timeout: 600_000 };
 
 test("what is written as X12 reads back to the cent and the character", SLOW, () => {
