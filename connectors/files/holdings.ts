@@ -32,7 +32,9 @@ import {
   identityOf,
   INVOICE_STATES,
   type Lacking,
+  ORDER_STATES,
   type Strength,
+  TICKET_STATES,
 } from "../../src/core/holdings.ts";
 import { parseExact } from "../../src/core/json.ts";
 import { sortableInstant } from "../../src/core/keys.ts";
@@ -201,7 +203,7 @@ function factsOf(kind: HoldingKind, { id, text }: Change): Pick<Holding, "facts"
 /** One that is issued may be signed on the platform meanwhile: its state is not told. A party that is left out is we. */
 function ticketFacts(ticket: z.infer<typeof deliveryTickets.record>): Facts {
   const { number, status, receiver, supplier, bolNumber, delivered, lines } = ticket;
-  const state = { DRAFT: "draft", SIGNED: "posted", VOID: "ended" } as const;
+  const { ISSUED: _, ...state } = TICKET_STATES;
   return {
     number,
     party: receiver ?? supplier,
@@ -391,16 +393,8 @@ const joinedIn = (row: Row, words: Readonly<Record<string, string>>): string | n
 /** Sorts by age. */
 const versionOf = (row: Row): string => sortableInstant(textIn(row, "version") ?? "") ?? "";
 
-/** Statuses of orders and of tickets that are not confirmed, and not signed yet; what is neither is posted. */
-const GOODS_STATES: Readonly<Record<string, HoldingState>> = {
-  DRAFT: "draft",
-  POSTED: "draft",
-  BIDDING: "draft",
-  ASSIGNED: "draft",
-  ISSUED: "draft",
-  CANCELLED: "ended",
-  VOID: "ended",
-};
+/** What a file says that these do not know is posted. */
+const GOODS_STATES: Readonly<Record<string, HoldingState>> = { ...ORDER_STATES, ...TICKET_STATES };
 
 /** Fields of a line that have no field of their own among facts. */
 const LINE_WORDS = {

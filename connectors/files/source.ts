@@ -226,21 +226,18 @@ const FORMATS: {
   >;
 } = {
   table: {
-    name: "table",
     reads: ({ layout }) => layout,
     writes: ({ document }) => `files.${document}`,
     read: (source, site) => tableReader(source, site),
     write: tableWriter,
   },
   idoc: {
-    name: "idoc",
     reads: idocRecords,
     writes: idocForm,
     read: (source, site) => wholeReader(idocReader(source, site)),
     write: idocWriter,
   },
   x12: {
-    name: "x12",
     reads: ({ layout }) => layout,
     writes: ({ document }) => `files.${document}`,
     read: (source, site) => wholeReader(x12Reader(source, site)),

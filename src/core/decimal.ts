@@ -219,6 +219,10 @@ function digits(units: bigint, scale: number): string {
   return scale === 0 ? sign + all : `${sign}${all.slice(0, -scale)}.${all.slice(-scale)}`;
 }
 
+/** `-023457` with 3 decimals, which no point marks, is `-23.457`. Zero has no sign, however it is written. */
+export const withPoint = (digits: string, decimals: number): string =>
+  Decimal.of(`${BigInt(digits)}e-${decimals}`).fixed(decimals);
+
 /** What these come to. */
 export const amountOf = (all: readonly { readonly amount: Decimal }[]): Decimal =>
   Decimal.sum(all.map(({ amount }) => amount));

@@ -30,6 +30,28 @@ export const INVOICE_STATES = {
   VOID: "ended",
 } as const satisfies Readonly<Record<string, HoldingState>>;
 
+/** The same of its orders: until it is confirmed an order is the platform's alone. */
+export const ORDER_STATES = {
+  DRAFT: "draft",
+  POSTED: "draft",
+  BIDDING: "draft",
+  ASSIGNED: "draft",
+  CONFIRMED: "posted",
+  IN_TRANSIT: "posted",
+  DELIVERED: "posted",
+  PENDING_VERIFICATION: "posted",
+  INVOICED: "posted",
+  CANCELLED: "ended",
+} as const satisfies Readonly<Record<string, HoldingState>>;
+
+/** And of its delivery tickets. */
+export const TICKET_STATES = {
+  DRAFT: "draft",
+  ISSUED: "draft",
+  SIGNED: "posted",
+  VOID: "ended",
+} as const satisfies Readonly<Record<string, HoldingState>>;
+
 /** `YYYY-MM-DD` in the company's calendar. */
 export type Day = string;
 

@@ -32,9 +32,13 @@ function nameOf(sign: string): string {
   const known = NAMES[sign];
   if (known !== undefined) return `<${known}>`;
   if (/^[\x21-\x7E]$/.test(sign)) return sign;
-  const code = `<U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`;
+  const code = `<${codePoint(sign)}>`;
   return /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(sign) ? `${sign}${code}` : code;
 }
+
+/** `U+0007` */
+export const codePoint = (sign: string): string =>
+  `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 const NAMES: Readonly<Record<string, string>> = {
   " ": "space",

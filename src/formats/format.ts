@@ -16,9 +16,11 @@ import type {
   Page,
   Sink,
 } from "../core/contract.ts";
+import { Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import { stringifyExact } from "../core/json.ts";
+import { amountText } from "../core/text.ts";
 
 /** Reads files of one kind whole. */
 export interface RecordReader {
@@ -104,13 +106,33 @@ export interface DocumentWriter extends Pick<
  * reads bytes and writes texts. `Read`: how it reads, whole or piece by piece.
  */
 export interface Format<Source, Document, Site, Read> {
-  readonly name: string;
   reads(source: Source): string;
   writes(sink: Document): string;
   /** @throws InvalidProfile */
   read(source: Source, site: Site): Read;
   /** @throws InvalidProfile */
   write(sink: Document, site: Site): DocumentWriter;
+}
+
+/** Amounts that whoever reads them adds up, and that come to something else than is said. */
+export const doesNotAddUp = (message: string, field = "total"): Refused =>
+  new Refused({
+    code: "does-not-add-up",
+    message,
+    next: "Ask whoever issued it to correct it on the platform; the corrected version is delivered by itself.",
+    field,
+  });
+
+/** Whoever reads amounts rounds each to cents, and adds them up. `off`: what is said of another sum. @throws Refused */
+export function expectCents(
+  amounts: readonly Decimal[],
+  total: Decimal,
+  off: (sum: Decimal) => string,
+): void {
+  const cents = amounts.find((amount) => !amount.round(2).equals(amount));
+  if (cents !== undefined) throw doesNotAddUp(`the amount ${amountText(cents)} is not in cents`);
+  const sum = Decimal.sum(amounts);
+  if (!sum.equals(total)) throw doesNotAddUp(off(sum));
 }
 
 const NAME_MAX = 100;
@@ -226,7 +248,7 @@ export async function survey(file: Bytes, encoding: Encoding) {
       charset = SINGLE_BYTE.has(encoding) ? encoding : (mark?.name ?? "utf-8");
       decoder = charset === "latin1" ? null : decoderOf(charset);
     }
-    isValid &&= decodes(decoder, piece);
+    isValid &&= decoder === null || decoded(decoder, piece) !== null;
   }
   const found = charset ?? "utf-8";
   const digest = hash.digest("hex");
@@ -280,13 +302,20 @@ const SINGLE_BYTE: ReadonlySet<string> = new Set<Encoding>(["windows-1252", "lat
 
 const decoderOf = (charset: string): TextDecoder => new TextDecoder(charset, { fatal: true });
 
-function decodes(decoder: TextDecoder | null, piece: Buffer): boolean {
+/** A piece of what a decoder reads, left out: its end. Null: the bytes are not what it reads, or end within a character. */
+function decoded(decoder: TextDecoder, piece?: Uint8Array): string | null {
   try {
-    decoder?.decode(piece, { stream: true });
-    return true;
+    return decoder.decode(piece, { stream: piece !== undefined });
   } catch {
-    return false;
+    return null;
   }
+}
+
+/** Bytes that are whole as the text that they are in a charset; null: they are none. */
+export function textAs(charset: string, bytes: Uint8Array): string | null {
+  const decoder = decoderOf(charset);
+  const text = decoded(decoder, bytes);
+  return decoded(decoder) === null ? null : text;
 }
 
 /**
@@ -303,31 +332,16 @@ export async function* textOf(
   let bytes = 0;
   for await (const piece of piecesOf(file)) {
     hash.update(piece);
-    yield textIn(decoder, piece);
+    const text = decoder === null ? piece.toString("latin1") : decoded(decoder, piece);
+    // It was valid when it was surveyed.
+    if (text === null) throw new ChangedMeanwhile();
+    yield text;
     bytes += piece.length;
     read(bytes);
   }
   if (hash.digest("hex") !== expected) throw new ChangedMeanwhile();
-  if (endsWithin(decoder)) yield "\ufffd";
-}
-
-/** Whether the bytes end within a character: it begins a row that is cut, and must not look like nothing. */
-function endsWithin(decoder: TextDecoder | null): boolean {
-  try {
-    decoder?.decode();
-    return false;
-  } catch {
-    return true;
-  }
-}
-
-function textIn(decoder: TextDecoder | null, piece: Buffer): string {
-  try {
-    return decoder?.decode(piece, { stream: true }) ?? piece.toString("latin1");
-  } catch {
-    // They were valid when they were surveyed.
-    throw new ChangedMeanwhile();
-  }
+  // What ends within a character begins a row that is cut, and must not look like nothing.
+  if (decoder !== null && decoded(decoder) === null) yield "\ufffd";
 }
 
 /** From its beginning. A piece holds until the next one is asked for. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { Decimal } from "../../core/decimal.ts";
+import { Decimal, withPoint } from "../../core/decimal.ts";
 import { remembered } from "../../core/remembered.ts";
-import { guarded, unguarded } from "../../core/text.ts";
-import { DAY_MS, MONTHS } from "../../core/time.ts";
+import { codePoint, guarded, unguarded } from "../../core/text.ts";
+import { DAY_MS, dayBefore, dayOfDigits, MONTHS } from "../../core/time.ts";
 
 /**
  * One cell of a table into one value, and one value into a cell. Only the forms that a profile names are read; anything
@@ -84,19 +84,15 @@ const KNOWN_MAX = 5_000;
 function dateReader({ dates }: CellForm): (cell: string) => string {
   const patterns = dates.map(datePattern);
   const called = dates.map((form) => form.replaceAll("M", "m")).join(" or ");
-  const known = new Map<string, string>();
-  return (cell) => {
-    const before = known.get(cell);
-    if (before !== undefined) return before;
+  return remembered((cell) => {
     const fits = patterns.map((pattern) => pattern.exec(cell)?.groups);
     const found = fits.flatMap((one) => (one === undefined ? [] : [calendarDay(one)]));
     const [day, other] = new Set(found.filter((one) => one !== null));
     if (found.length === 0) throw new BadCell(`is not a date (${called})`, cell);
     if (day === undefined) throw new BadCell("is not a day of the calendar", cell);
     if (other !== undefined) throw new BadCell(`is two days, by ${called}`, cell);
-    if (known.size < KNOWN_MAX) known.set(cell, day);
     return day;
-  };
+  }, KNOWN_MAX);
 }
 
 /** `YYYY-MM-DD`; null: there is no such day. */
@@ -107,19 +103,16 @@ function calendarDay({
   yearDay,
 }: Record<string, string>): string | null {
   const full = fullYear(year);
+  if (full < 1900) return null;
+  if (yearDay !== undefined) {
+    // One that a year does not have is one of another year.
+    const at = dayBefore(`${full}-01-01`, 1 - Number(yearDay));
+    return at.startsWith(String(full)) ? at : null;
+  }
   const word = `${month.slice(0, 1).toUpperCase()}${month.slice(1).toLowerCase()}`;
   const named = word.length === 3 ? MONTHS.indexOf(word) : MONTH_NAMES.indexOf(word);
-  const number = /\d/.test(month) ? Number(month) : named + 1;
-  // A day that a month does not have is one of the next month, and one that a year does not have of the next year.
-  const at =
-    yearDay === undefined
-      ? new Date(Date.UTC(full, number - 1, Number(day)))
-      : new Date(Date.UTC(full, 0, Number(yearDay)));
-  const isDay =
-    yearDay === undefined
-      ? at.getUTCMonth() === number - 1 && at.getUTCDate() === Number(day)
-      : at.getUTCFullYear() === full;
-  return full < 1900 || !isDay ? null : at.toISOString().slice(0, 10);
+  const number = /\d/.test(month) ? month : String(named + 1);
+  return dayOfDigits(`${full}${number.padStart(2, "0")}${day.padStart(2, "0")}`);
 }
 
 const MONTH_NAMES =
@@ -316,14 +309,11 @@ function textReader({ guarded: isGuarded, long }: CellForm): (cell: string) => s
       throw new BadCell(`is longer than the ${TEXT_MAX} characters that are read`);
     if (DAMAGE.test(cell))
       throw new BadCell(
-        `holds the control character ${codeOf(DAMAGE.exec(cell)?.[0] ?? "")}; the file is damaged or in another encoding`,
+        `holds the control character ${codePoint(DAMAGE.exec(cell)?.[0] ?? "")}; the file is damaged or in another encoding`,
       );
     return cell.includes("\r\n") ? cell.replaceAll("\r\n", "\n") : cell;
   };
 }
-
-const codeOf = (character: string): string =>
-  `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 const NUMBER_MAX = 40;
 /** A plain number, by its decimal sign. */
@@ -388,9 +378,7 @@ function numberReader({ numbers, implied, negated }: CellForm): (cell: string) =
       throw new BadCell(reason, cell);
     const bare = withoutFilling(number, filling, decimal);
     const digits = (signs.length > 0 ? "-" : "") + bare;
-    // Zero has no sign, however it is written.
-    const isZero = isPunched && !/[1-9]/.test(bare);
-    return valueOf(implied === undefined ? digits : pointed(isZero ? bare : digits, implied));
+    return valueOf(implied === undefined ? digits : withPoint(digits, implied));
   };
 }
 
@@ -442,14 +430,6 @@ function withoutFilling(number: string, filling: RegExp | null, decimal: string)
     .replace(/^0+(?=\d)/, "")
     .replace(/^\./, "0.")
     .replace(/\.$/, "");
-}
-
-/** `23457` with 3 decimals is `23.457`. */
-function pointed(number: string, implied: number): string {
-  const minus = number.startsWith("-") ? "-" : "";
-  const digits = number.slice(minus.length).padStart(implied + 1, "0");
-  const whole = digits.slice(0, digits.length - implied);
-  return `${minus}${whole}${implied === 0 ? "" : `.${digits.slice(-implied)}`}`;
 }
 
 /** With the other sign, and the same digits; nothing has none. */
@@ -514,7 +494,7 @@ export class Unprintable extends RangeError {}
 function written(value: string): string {
   const bad = value.isWellFormed() ? UNPRINTABLE.exec(value)?.[0] : "\uFFFD";
   if (bad === undefined) return value;
-  throw new Unprintable(`has a character that cannot be in a file (${codeOf(bad)})`);
+  throw new Unprintable(`has a character that cannot be in a file (${codePoint(bad)})`);
 }
 
 /** Control characters but tab and line breaks. */

@@ -2,6 +2,7 @@
 import { Decimal } from "../../core/decimal.ts";
 import { defined } from "../../core/defined.ts";
 import { push } from "../../core/groups.ts";
+import { remembered } from "../../core/remembered.ts";
 import { FileFault } from "../format.ts";
 import {
   BadCell,
@@ -15,7 +16,7 @@ import {
   unreadable,
 } from "./cells.ts";
 import type { Fields } from "./layouts.ts";
-import { type Column, HEADS, isPlaced, type List, type Profile } from "./profile.ts";
+import { type Column, HEADS, isPlaced, kindsOf, type List, type Profile } from "./profile.ts";
 import type { Row, Sheet } from "./text.ts";
 
 export interface TableOptions {
@@ -64,28 +65,19 @@ export const labelOf = ({ labels }: Column, language: string): string | null =>
   labels?.[language] ?? labels?.[""] ?? null;
 
 /** All columns of a part, each once. */
-export function columnsOf(
-  { head, heading, footer, trailer, lists, tag }: Profile,
-  part: string,
-): Column[] {
-  const own = lists.filter((list) => list.part === (part === HEADS ? null : part));
-  const all = [
-    ...(part === HEADS
-      ? [
-          ...(tag === null ? [] : [tag]),
-          ...head,
-          ...[heading?.columns ?? [], footer?.columns ?? []].flat(),
-          ...[trailer?.in ?? [], trailer?.counts ?? [], trailer?.sums ?? []].flat(),
-        ]
-      : []),
-    ...own.flatMap(({ repeats, counts, columns }) => [
-      ...repeats,
-      ...(counts === null ? [] : [counts]),
-      ...columns,
-    ]),
-  ];
-  return all.flatMap((one) => one.parts?.map(({ column }) => column) ?? [one]);
+export function columnsOf(profile: Profile, part: string): Column[] {
+  const { tag, trailer } = part === HEADS ? profile : { tag: null, trailer: null };
+  return [
+    ...(tag === null ? [] : [tag]),
+    ...kindsOf(profile, part).flatMap(({ repeats, counts, columns }) =>
+      [repeats, counts, columns].flat(),
+    ),
+    ...[trailer?.in ?? [], trailer?.counts ?? [], trailer?.sums ?? []].flat(),
+  ].flatMap(onesOf);
 }
+
+/** A column, or those that it is made of. */
+const onesOf = (one: Column): readonly Column[] => one.parts?.map(({ column }) => column) ?? [one];
 
 /** The languages that every column has a label in, where it has any. @throws FileFault */
 function languagesOf(
@@ -148,24 +140,19 @@ function byLabels(
   };
 }
 
-/** The kinds of rows of a file in which each begins with its tag, and their columns in their order. */
-function kindsOf({ record, head, lists }: Profile): (readonly [string, readonly Column[]])[] {
-  const tag = typeof record === "object" && "tag" in record ? record.tag : "";
-  return [
-    [tag, head.filter(isPlaced)],
-    ...lists.flatMap(({ tags, repeats, columns }) =>
-      [...(tags?.keys() ?? [])].map(
-        (one) => [one, [...repeats, ...columns].filter(isPlaced)] as const,
-      ),
+/** Of a file in which each row begins with its tag, by tag the columns in their order. */
+const columnsByTag = (profile: Profile): (readonly [string, readonly Column[]])[] =>
+  kindsOf(profile).flatMap(({ tags, repeats, columns }) =>
+    [...(tags?.keys() ?? [])].map(
+      (one) => [one, [...repeats, ...columns].filter(isPlaced)] as const,
     ),
-  ];
-}
+  );
 
 /** Where each kind of row has a header of its own: its labels. */
 export const headersOf = (profile: Profile, language: string): Map<string, string[]> =>
   profile.header === "tags"
     ? new Map(
-        kindsOf(profile).map(([tag, columns]) => [
+        columnsByTag(profile).map(([tag, columns]) => [
           tag,
           columns.map((column) => labelOf(column, language) ?? ""),
         ]),
@@ -175,7 +162,7 @@ export const headersOf = (profile: Profile, language: string): Map<string, strin
 /** Its tag is the first cell. Up to its header a kind of row has its columns in the profile's order. */
 function taggedPlaces(profile: Profile, language: string): Located {
   const places = new Map<Column, number>();
-  for (const [, columns] of kindsOf(profile))
+  for (const [, columns] of columnsByTag(profile))
     for (const [at, column] of columns.entries()) places.set(column, at + 1);
   return {
     language,
@@ -184,7 +171,7 @@ function taggedPlaces(profile: Profile, language: string): Located {
     across: [],
     /** The header of a kind of row: its columns stand where it says. @throws FileFault when one is missing */
     relocate([tag = "", ...labels], line) {
-      for (const [kind, columns] of kindsOf(profile)) {
+      for (const [kind, columns] of columnsByTag(profile)) {
         if (`!${kind}` !== tag) continue;
         const known = columns.map((column) => labelOf(column, language));
         const unknown = labels.find((label) => label !== "" && !known.includes(label));
@@ -239,6 +226,9 @@ export interface Block {
   readonly places: readonly Place[];
 }
 
+/** The same of rows that have one of these tags; null: any row may have it. */
+interface Tagged extends Block, Pick<List, "tags"> {}
+
 /** The last row of a file, which says what the file comes to. */
 interface TrailerOf {
   readonly is: (cells: readonly string[]) => boolean;
@@ -259,13 +249,13 @@ export interface Table {
   readonly sheet: Sheet;
   readonly profile: Profile;
   /** Of the head; of another part of an export: of its list. */
-  readonly head: Block;
-  /** Of the lists in this file, with the tags of their rows. */
-  readonly lists: readonly (Block & Pick<List, "name" | "tags" | "when">)[];
-  /** What rows say of the records below them, and the tag of such rows; null: there are none. */
-  readonly heading: (Block & { readonly tag: string }) | null;
+  readonly head: Tagged;
+  /** Of the lists in this file. */
+  readonly lists: readonly (Tagged & Pick<List, "name" | "when">)[];
+  /** What rows say of the records below them; null: there are none. */
+  readonly heading: (Tagged & { readonly tag: string }) | null;
   /** The same of rows that end a record. */
-  readonly footer: (Block & { readonly tag: string }) | null;
+  readonly footer: (Tagged & { readonly tag: string }) | null;
   /** One record per cell: where they stand. */
   readonly across: readonly {
     readonly label: string;
@@ -334,16 +324,11 @@ export function openTable(
       .map((column) => placeOf(column, find, language, base)),
   });
   const { layout, across: crossed, heading, footer } = profile;
-  const tagged = (one: typeof heading): Table["heading"] =>
-    one && {
-      tag: one.tag,
-      ...block(
-        one.columns,
-        Object.fromEntries(
-          one.columns.flatMap(({ name, field }) => (field === null ? [] : [[name, field]])),
-        ),
-      ),
-    };
+  const tagged = (one: typeof heading): Table["heading"] => {
+    if (one === null) return null;
+    const own = one.columns.flatMap(({ name, field }) => (field === null ? [] : [[name, field]]));
+    return { ...one, ...block(one.columns, Object.fromEntries(own) as Fields) };
+  };
   const [list] = own;
   const cell = layout.head[crossed?.cell ?? ""]?.type ?? "text";
   const read = cellReader(
@@ -361,8 +346,8 @@ export function openTable(
     sheet,
     profile,
     head: isHeads
-      ? block(profile.head, layout.head)
-      : block(list?.columns ?? [], layout.lists[list?.name ?? ""] ?? {}),
+      ? { tags: profile.tags, ...block(profile.head, layout.head) }
+      : { tags: null, ...block(list?.columns ?? [], layout.lists[list?.name ?? ""] ?? {}) },
     lists: isHeads
       ? own.map(({ name, tags, when, columns }) => ({
           name,
@@ -396,7 +381,7 @@ export function openTable(
       heading === null &&
       Object.keys(layout.lists).length === 0,
     width,
-    needs: neededCells(profile, own, tag),
+    needs: neededCells(kindsOf(profile, part), tag),
     relocate,
     counted: { leftOut: 0 },
     tally: null,
@@ -409,42 +394,17 @@ export function openTable(
   return sums === undefined ? table : { ...table, tally: new Tally(table, sums) };
 }
 
-/** How many cells a row needs that has these columns. */
-const widthOf = (columns: readonly Column[]): number =>
-  Math.max(
-    0,
-    ...columns
-      .flatMap((one) => one.parts?.map(({ column }) => column) ?? [one])
-      .flatMap(({ index, optional }) => (index === null || optional ? [] : [index + 1])),
-  );
-
 /** By the tag of a row, where there are tags. A column that may be missing need not be there. */
-function neededCells(
-  { head, record, heading, footer }: Profile,
-  lists: readonly List[],
-  tag: Find | null,
-): Table["needs"] {
-  const isTagged = typeof record === "object" && "tag" in record;
-  const kinds = [
-    { tags: isTagged ? [record.tag] : null, width: widthOf(head) },
-    ...[heading ?? [], footer ?? []]
-      .flat()
-      .map((one) => ({ tags: [one.tag], width: widthOf(one.columns) })),
-    ...lists.map(({ tags, columns, repeats }) => ({
-      tags: tags === null ? null : [...tags.keys()],
-      width: widthOf([...columns, ...repeats]),
-    })),
-  ];
-  const known = new Map<string, number>();
-  return (cells) => {
-    const own = tag?.(cells) ?? "";
-    const found = known.get(own);
-    if (found !== undefined) return found;
-    const fitting = kinds.filter(({ tags }) => tags === null || tag === null || tags.includes(own));
-    const width = Math.max(0, ...fitting.map((kind) => kind.width));
-    known.set(own, width);
-    return width;
-  };
+function neededCells(kinds: ReturnType<typeof kindsOf>, tag: Find | null): Table["needs"] {
+  const needed = remembered((own: string) => {
+    const fitting = kinds.filter(({ tags }) => tags === null || tag === null || tags.has(own));
+    const columns = fitting.flatMap((one) => [...one.repeats, ...one.columns].flatMap(onesOf));
+    return Math.max(
+      0,
+      ...columns.flatMap(({ index, optional }) => (index === null || optional ? [] : [index + 1])),
+    );
+  });
+  return (cells) => needed(tag?.(cells) ?? "");
 }
 
 const firstCell: Find = ([cell = ""]) => cell;
@@ -595,17 +555,13 @@ class Tally {
 
   /** `wanted`: labels, where there is no header the names of fields; null: all columns of numbers. */
   constructor(table: Table, wanted: readonly string[] | null) {
-    const { record } = table.profile;
-    const tag = typeof record === "object" && "tag" in record ? new Map([[record.tag, ""]]) : null;
     const add = (label: string, summed: Summed): void => {
       if (wanted !== null && !wanted.includes(label)) return;
       push(this.#columns, label, summed);
       this.sums.set(label, Decimal.zero);
     };
-    const beside = [table.heading ?? [], table.footer ?? []]
-      .flat()
-      .map((one) => ({ ...one, tags: new Map([[one.tag, ""]]) }));
-    for (const { places, tags } of [{ ...table.head, tags: tag }, ...beside, ...table.lists])
+    const beside = [table.heading ?? [], table.footer ?? []].flat();
+    for (const { places, tags } of [table.head, ...beside, ...table.lists])
       for (const { label, type, value } of places)
         if (type === "decimal") add(label, { value, isOn: (cells) => isOf(table, tags, cells) });
     for (const { label, value } of table.across) add(label, { value, isOn: () => true });

@@ -6,6 +6,7 @@ import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
 import { defined } from "../../core/defined.ts";
 import { ConfigurationError } from "../../core/errors.ts";
+import { remembered } from "../../core/remembered.ts";
 import { type CellForm, foldedAs, formOf, ISO, readCell } from "./cells.ts";
 import { documentLayouts, type Field, type Fields, type Layout, layouts } from "./layouts.ts";
 import { type ColumnFile, type ListFile, ProfileFile } from "./settings.ts";
@@ -58,6 +59,20 @@ export const partsOf = ({ lists }: Profile): string[] => [
   HEADS,
   ...lists.flatMap(({ part }) => part ?? []),
 ];
+
+/**
+ * The kinds of rows in a part of an export, left out: in all of it. `tags`: what the tag column says in them, null: any row may be
+ * one. Rows of lists have fields of the head besides (`repeats`), and may be numbered (`counts`).
+ */
+export const kindsOf = ({ tags, head, heading, footer, lists }: Profile, part?: string) => [
+  ...(part === undefined || part === HEADS
+    ? [{ tags, columns: head }, heading, footer]
+    : []
+  ).flatMap((one) => (one === null ? [] : [{ ...NO_LIST, ...one }])),
+  ...lists.filter((one) => part === undefined || (one.part ?? HEADS) === part),
+];
+
+const NO_LIST: Pick<List, "repeats" | "counts"> = { repeats: [], counts: [] };
 
 /** How a text with this profile is cut into rows and cells. `delimiter`: in place of the profile's, unless `auto`. */
 export const textFormOf = (
@@ -230,7 +245,11 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
   const tagged = (setting: "heading" | "footer", one: typeof heading) =>
     one === undefined
       ? null
-      : { tag: one.tag, columns: columns(one.columns, layout.head, [setting, "columns"]) };
+      : {
+          tag: one.tag,
+          tags: onlyTag(one.tag),
+          columns: columns(one.columns, layout.head, [setting, "columns"]),
+        };
   const listOf = (name: string, list: ListFile) => {
     const fields = layout.lists[name];
     const path = ["lists", name];
@@ -255,7 +274,8 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
       by,
       /** What the tag column says, and the field whose value makes it so ("": any); null: every row may have some of it. */
       tags: tags === undefined ? null : new Map(Object.entries(tags)),
-      counts: counts === undefined ? null : column(name, counts, null, [...path, "counts"]),
+      /** The column that numbers its rows, if any. */
+      counts: counts === undefined ? [] : [column(name, counts, null, [...path, "counts"])],
       repeats: columns(repeats, layout.head, [...path, "repeats"]),
       // What joins the rows of two files may be no field of the list.
       columns: columns(list.columns, fields, [...path, "columns"], by),
@@ -284,6 +304,8 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
     /** A formula of one text is that text. */
     isOfTexts: formulas === "texts",
     tag: tag === undefined ? null : column("tag", tag, null, ["tag"]),
+    /** Of the rows that a record begins with; null: no tag says so. */
+    tags: typeof rest.record === "object" && "tag" in rest.record ? onlyTag(rest.record.tag) : null,
     heading: tagged("heading", heading),
     footer: tagged("footer", footer),
     /** Where the last row says what the file comes to. */
@@ -320,6 +342,9 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
       expectField(rest.across[name], layout.head, ["across", name]);
   return profile;
 }
+
+/** As the tags of a list are: with any value of any field. */
+const onlyTag = (tag: string): Map<string, string> => new Map([[tag, ""]]);
 
 /** What a trailer says. */
 const COUNT: Field = { type: "decimal", filled: true };
@@ -435,13 +460,8 @@ const columnMaker = ({ file, header, languages = {} }: ProfileFile, complain: Co
 };
 
 /** What stands in rows of records, and in those that say something of them. */
-const allColumns = ({ head, heading, footer, lists }: Profile): Column[] =>
-  [
-    [...head],
-    heading?.columns ?? [],
-    footer?.columns ?? [],
-    lists.map(({ columns }) => columns),
-  ].flat(2);
+const allColumns = (profile: Profile): Column[] =>
+  kindsOf(profile).flatMap(({ columns }) => columns);
 
 /** What would read one number as two: the same sign twice. */
 function checkNumbers(profile: Profile, complain: Complain): void {
@@ -493,8 +513,8 @@ function checkRecord(
   expectField: (name: string, fields: object, path: readonly string[]) => void,
   complain: Complain,
 ): void {
-  const { layout, record, tag, lists, header, heading, footer, trailer } = profile;
-  const isTagged = typeof record === "object" && "tag" in record;
+  const { layout, record, tag, tags, lists, header, heading, footer, trailer } = profile;
+  const isTagged = tags !== null;
   if (typeof record === "object" && !isTagged)
     for (const [setting, fields] of Object.entries(record) as [string, string[]][])
       for (const name of fields) expectField(name, layout.head, ["record", setting]);
@@ -542,13 +562,8 @@ function checkWhole(
           `Say where it stands (${name}: LABEL), or give what it always is (${name}: { constant: TEXT }).`,
         );
   };
-  const crossed = [across?.header, across?.cell];
-  check(
-    layout.head,
-    [...[head, heading?.columns ?? [], footer?.columns ?? []].flatMap(namesOf), ...crossed],
-    ["columns"],
-    layout.name,
-  );
+  const heads = [head, heading?.columns ?? [], footer?.columns ?? []].flatMap(namesOf);
+  check(layout.head, [...heads, across?.header, across?.cell], ["columns"], layout.name);
   for (const { name, columns } of lists)
     check(layout.lists[name] ?? {}, namesOf(columns), ["lists", name, "columns"], name);
 }
@@ -565,32 +580,24 @@ export const shippedFolder = (name: string): string | undefined =>
 
 const SHIPPED = shippedFolder("profiles");
 
-const opened = new Map<string, Profile>();
-
 /**
  * A profile by the name of a shipped one (`titan/bol-deliveries`), or by a path that ends in `.yaml`, relative to
  * `folder`.
  * @throws InvalidProfile when it is missing or wrong, with file, line, and what would fit
  */
-export function openProfile(name: string, folder: string): Profile {
-  if (isPath(name)) return readProfile(resolve(folder, name), name);
-  const known = opened.get(name);
-  if (known !== undefined) return known;
+export const openProfile = (name: string, folder: string): Profile =>
+  isPath(name) ? readProfile(resolve(folder, name), name) : shippedProfile(name);
+
+const shippedProfile = remembered((name: string): Profile => {
   const names = shippedProfiles();
   if (!names.includes(name))
-    throw new InvalidProfile(name, [
-      {
-        line: 1,
-        column: 1,
-        setting: "",
-        message: `there is no shipped profile "${name}"`,
-        remedy: `Name a file of yours by a path that ends in .yaml, or one of ${names.join(", ")}.`,
-      },
-    ]);
-  const profile = readProfile(join(SHIPPED ?? "", `${name}.yaml`), name);
-  opened.set(name, profile);
-  return profile;
-}
+    throw unusable(
+      name,
+      `there is no shipped profile "${name}"`,
+      `Name a file of yours by a path that ends in .yaml, or one of ${names.join(", ")}.`,
+    );
+  return readProfile(join(SHIPPED ?? "", `${name}.yaml`), name);
+});
 
 const isPath = (name: string): boolean => /\.ya?ml$/i.test(name);
 
@@ -609,10 +616,15 @@ function readProfile(path: string, called: string): Profile {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    const message = `it cannot be read: ${(error as Error).message}`;
-    const remedy =
-      "Create it, or correct the path; it starts at the configuration's folder. docs/profiles.md has an example.";
-    throw new InvalidProfile(called, [{ line: 1, column: 1, setting: "", message, remedy }]);
+    throw unusable(
+      called,
+      `it cannot be read: ${(error as Error).message}`,
+      "Create it, or correct the path; it starts at the configuration's folder. docs/profiles.md has an example.",
+    );
   }
   return parseProfile(text, called);
 }
+
+/** Nothing of it was read. */
+const unusable = (called: string, message: string, remedy: string): InvalidProfile =>
+  new InvalidProfile(called, [{ line: 1, column: 1, setting: "", message, remedy }]);

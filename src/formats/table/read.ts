@@ -74,8 +74,8 @@ export async function* rowsOf(table: Table): AsyncGenerator<readonly TableRow[]>
       else {
         table.tally?.take(line, cells);
         if (trailer?.isCounted(cells) === true) trailer.rows++;
-        const isHeading = table.heading !== null && table.tag?.(cells) === table.heading.tag;
-        if (isHeading) heading = headingIn(table, { line, cells });
+        if (table.heading !== null && isOf(table, table.heading.tags, cells))
+          heading = headingIn(table, { line, cells });
         else rows.push({ line, cells, continues: continues(cells), heading });
       }
     }
@@ -373,7 +373,7 @@ function footerOf(
   rows: readonly Row[],
   values: Record<string, unknown>,
 ): readonly Problem[] {
-  const [row, second] = rows.filter(({ cells }) => table.tag?.(cells) === footer.tag);
+  const [row, second] = rows.filter(({ cells }) => isOf(table, footer.tags, cells));
   const wrong = row === undefined ? "has no row" : second === undefined ? null : "has two rows";
   if (row === undefined || wrong !== null)
     return [rowProblem(table, rows[0] as Row, `${wrong} "${footer.tag}" below it`)];
@@ -412,14 +412,13 @@ function plainDraft(table: Table, row: Row, head: Entry | null): Draft {
 /** Rows whose tag the profile does not know, and rows of one record that say different things of its head. */
 function strays(table: Table, rows: readonly Row[]): Problem[] {
   const { record } = table.profile;
-  const isTagged = typeof record === "object" && "tag" in record;
   const isSame = typeof record === "object" && "same" in record;
   const found: Problem[] = [];
   if (table.tag !== null) {
-    const known = new Set<string | undefined>(
-      table.lists.flatMap(({ tags }) => [...(tags?.keys() ?? [])]),
-    );
-    if (isTagged) known.add(record.tag).add(record.closing).add(table.footer?.tag);
+    const kinds = [table.head, table.footer, ...table.lists];
+    const known = new Set(kinds.flatMap((one) => [...(one?.tags?.keys() ?? [])]));
+    if (typeof record === "object" && "tag" in record && record.closing !== undefined)
+      known.add(record.closing);
     for (const row of rows) {
       const tag = table.tag(row.cells);
       const isKnown = known.has(tag) || (tag === "" && isSame);

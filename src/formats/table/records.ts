@@ -4,8 +4,10 @@ import { open } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Change, Page } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
+import { sumOf } from "../../core/groups.ts";
 import { parseExact, stringifyExact } from "../../core/json.ts";
 import type { Fault } from "../../core/record.ts";
+import { remembered } from "../../core/remembered.ts";
 import { memoryScratch, type Scratch } from "../../core/scratch.ts";
 import {
   type Bytes,
@@ -92,9 +94,6 @@ export async function readExport(
   const extract = await readRecords(profile, parts, options, scratch);
   return { ...extract, notices: [...notices, ...extract.notices] };
 }
-
-const sumOf = (numbers: Iterable<number>): number =>
-  [...numbers].reduce((sum, one) => sum + one, 0);
 
 /**
  * Reads all of an export and puts its changes into `scratch` (see {@link changesOf}): which of them stand, and whether
@@ -276,21 +275,8 @@ function withValue(before: string, value: unknown): string {
 /** Text that JSON writes as it is. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
-interface Label {
-  readonly first: string;
-  readonly later: string;
-}
-
-const labels = new Map<string, Label>();
-
 /** Names of fields are those of the layouts: there are some hundred. */
-function labelOf(name: string): Label {
-  const known = labels.get(name);
-  if (known !== undefined) return known;
-  const label = { first: `{"${name}":`, later: `,"${name}":` };
-  labels.set(name, label);
-  return label;
-}
+const labelOf = remembered((name: string) => ({ first: `{"${name}":`, later: `,"${name}":` }));
 
 const NEXT =
   "Correct it in the ERP and export again; a corrected file is read like any other. Where the ERP always writes it so, say it in the profile, start fuelbridge anew, and put the same file in again.";

@@ -3,6 +3,7 @@
  * as they are declared and as they are, and every byte against its checksum.
  */
 import { crc32, inflateRawSync } from "node:zlib";
+import { Decimal } from "../../core/decimal.ts";
 import { zipped } from "../../core/zip.ts";
 import { FileFault } from "../format.ts";
 import { FALSE, TRUE, unreadable } from "./cells.ts";
@@ -234,22 +235,22 @@ function dayText(date: Date): string {
   return time === "00:00:00" ? day : `${day} ${time}`;
 }
 
-const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 /** What a spreadsheet shows and keeps of a number. */
 const DIGITS = 15;
 const EXPONENT_MAX = 20;
 
 /** The number as its writer entered it, without an exponent; marked when that cannot be known. */
 export function exact(text: string): string {
-  const found = NUMBER.exec(text);
-  if (found === null || Math.abs(Number(found[4] ?? 0)) > EXPONENT_MAX) return notExact(text);
-  const [, sign = "", whole = "", fraction = "", exponent = "0"] = found;
-  const digits = `${whole}${fraction}`.replace(/^0+/, "").replace(/0+$/, "");
-  if (digits.length <= DIGITS) return moved(sign, whole, fraction, Number(exponent));
+  const [, exponent = "0"] = text.split(/e/i);
+  if (!Decimal.is(text) || Math.abs(Number(exponent)) > EXPONENT_MAX) return notExact(text);
+  const number = Decimal.of(text);
+  const digits = number
+    .plain()
+    .replace(/\D/g, "")
+    .replace(/^0+|0+$/g, "");
+  if (digits.length <= DIGITS) return number.fixed(0);
   const shown = Number(text).toPrecision(DIGITS);
-  if (Number(shown) !== Number(text)) return notExact(text);
-  const [, minus = "", units = "", rest = "", power = "0"] = NUMBER.exec(shown) ?? [];
-  return moved(minus, units, rest.replace(/0+$/, ""), Number(power));
+  return Number(shown) === Number(text) ? Decimal.of(shown).plain() : notExact(text);
 }
 
 const notExact = (text: string): string =>
@@ -257,15 +258,3 @@ const notExact = (text: string): string =>
     "is calculated in the workbook and has more digits than a spreadsheet shows; round it there (ROUND), or enter the number",
     text.slice(0, 40),
   );
-
-/** Digits with their point moved by a power of ten. */
-function moved(sign: string, whole: string, fraction: string, power: number): string {
-  const digits =
-    power < 0
-      ? `${whole.padStart(1 - power, "0")}${fraction}`
-      : `${whole}${fraction.padEnd(power, "0")}`;
-  const at = (power < 0 ? Math.max(whole.length, 1 - power) : whole.length) + power;
-  const units = digits.slice(0, at).replace(/^0+(?=\d)/, "");
-  const rest = digits.slice(at);
-  return `${sign}${units}${rest === "" ? "" : `.${rest}`}`;
-}

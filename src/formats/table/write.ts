@@ -9,7 +9,14 @@ import { Refused } from "../../core/errors.ts";
 import { sortableInstant } from "../../core/keys.ts";
 import { amountText } from "../../core/text.ts";
 import { type DocumentName, documents } from "../documents.ts";
-import { type DocumentWriter, FileFault, fileName, foreignTo, type Totals } from "../format.ts";
+import {
+  type DocumentWriter,
+  expectCents,
+  FileFault,
+  fileName,
+  foreignTo,
+  type Totals,
+} from "../format.ts";
 import { type CellForm, type CellType, formOf, readCell, Unprintable, writeCell } from "./cells.ts";
 import {
   type Column,
@@ -163,7 +170,7 @@ export function tableText(profile: Profile, dayOf: Writing["dayOf"]) {
     .map((list) => ({
       list,
       repeats: placesOf(list.repeats),
-      counts: list.counts === null ? null : placeOf(list.counts, "decimal"),
+      counts: list.counts.map((one) => placeOf(one, "decimal")),
       own: placesOf(list.columns),
     }));
 
@@ -216,7 +223,7 @@ export function tableText(profile: Profile, dayOf: Writing["dayOf"]) {
       row(tagOf(one.list, values), [
         ...before,
         ...cells(one.repeats, record, ""),
-        ...(one.counts === null ? [] : [cell(one.counts, Decimal.of(String(at + 1)), "")]),
+        ...one.counts.map((place) => cell(place, Decimal.of(String(at + 1)), "")),
         ...element(one, record, at),
       ]),
     );
@@ -242,26 +249,15 @@ export function tableText(profile: Profile, dayOf: Writing["dayOf"]) {
     rows: (record: Fields): string => {
       balance.length = 0;
       const text = rows(record);
-      if (profile.balance !== undefined) expectBalance(balance);
+      if (profile.balance !== undefined)
+        expectCents(
+          balance,
+          Decimal.zero,
+          (sum) => `total, lines and taxes differ by ${amountText(sum.abs())}`,
+        );
       return text;
     },
   };
-}
-
-/** Whoever reads it rounds each amount to cents, and adds them up. @throws Refused */
-function expectBalance(amounts: readonly Decimal[]): void {
-  const cents = amounts.find((amount) => !amount.round(2).equals(amount));
-  const sum = amounts.reduce((one, two) => one.plus(two), Decimal.zero);
-  if (cents === undefined && sum.sign === 0) return;
-  throw new Refused({
-    code: "does-not-add-up",
-    message:
-      cents === undefined
-        ? `total, lines and taxes differ by ${amountText(sum.abs())}`
-        : `the amount ${amountText(cents)} is not in cents`,
-    next: "Ask whoever issued it to correct it on the platform; the corrected version is delivered by itself.",
-    field: "total",
-  });
 }
 
 const lengthOf = (text: string): number =>

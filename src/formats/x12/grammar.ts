@@ -3,7 +3,7 @@
  * fixed width; all counts and control numbers are checked. What the file's order rests on (ISA, IEA, GS, GE) must be
  * right, or nothing of it is trusted; what is wrong in a set is a fault of that set.
  */
-import { Decimal } from "../../core/decimal.ts";
+import { Decimal, withPoint } from "../../core/decimal.ts";
 import { dayOfDigits } from "../../core/time.ts";
 import { FileFault } from "../format.ts";
 
@@ -35,19 +35,63 @@ interface ElementFault {
   readonly value: string;
 }
 
-/** Codes of data element 718. */
-const setErrors = {
-  unsupported: "1",
-  noTrailer: "2",
-  otherControl: "3",
-  otherCount: "4",
-  segments: "5",
-  noHeader: "6",
-  badControl: "7",
-} as const;
+/** The codes of a data element, which are numbers from 1, by what each is called here. */
+const numbered = <const Name extends string>(words: Readonly<Record<Name, string>>) =>
+  Object.fromEntries(Object.keys(words).map((name, at) => [name, String(at + 1)])) as Record<
+    Name,
+    string
+  >;
 
-/** Codes of data element 716. */
-export const groupErrors = { otherVersion: "2", otherControl: "4", otherCount: "5" } as const;
+/** Data element 718. */
+const SET_WORDS = {
+  unsupported: "the set is not supported",
+  noTrailer: "its SE is missing",
+  otherControl: "its control numbers in ST and SE differ",
+  otherCount: "the number of its segments is not that of SE01",
+  segments: "segments are in error",
+  noHeader: "its ST is missing",
+  badControl: "its control number is missing, wrong or there twice",
+} as const;
+const setErrors = numbered(SET_WORDS);
+
+/** Data element 716. */
+const GROUP_WORDS = {
+  unsupported: "the group is not supported",
+  otherVersion: "the version is not supported",
+  noTrailer: "its GE is missing",
+  otherControl: "its control numbers in GS and GE differ",
+  otherCount: "the number of its sets is not that of GE01",
+  badControl: "its control number is wrong",
+} as const;
+export const groupErrors = numbered(GROUP_WORDS);
+
+/** Data element 720. */
+const SEGMENT_WORDS = {
+  unknown: "is not known",
+  unexpected: "was not expected",
+  missing: "is missing",
+  tooManyLoops: "stands in a loop that is repeated too often",
+  tooMany: "is repeated too often",
+  foreign: "is not part of this set",
+  misplaced: "is not in its place",
+  hasElementErrors: "has wrong elements",
+} as const;
+const segmentErrors = numbered(SEGMENT_WORDS);
+
+/** Data element 723: what is wrong with an element. */
+const ELEMENT_WORDS = {
+  missing: "is missing",
+  missingBeside: "is missing beside another one",
+  tooMany: "is one too many",
+  tooShort: "is too short",
+  tooLong: "is too long",
+  badCharacter: "has a character that is not allowed",
+  badCode: "has a code that is not known",
+  badDate: "is no date",
+  badTime: "is no time",
+  excluded: "must not stand beside another one",
+} as const;
+export const elementErrors = numbered(ELEMENT_WORDS);
 
 const NUL = String.fromCharCode(0);
 /** What DOS wrote at the end of a file is one, too. */
@@ -427,14 +471,8 @@ export const mostOf = ({ number, max }: Element, version: Version): number =>
 /* Values of elements as text and back. No number passes through a double. */
 
 /** `123` of `N2` is 1.23; null: it is not digits with an optional sign. */
-export function impliedDecimals(text: string, places: number): Decimal | null {
-  const [, sign = "", digits] = /^(-?)(\d+)$/.exec(text) ?? [];
-  if (digits === undefined) return null;
-  const whole = digits.padStart(places + 1, "0");
-  const at = whole.length - places;
-  const integer = whole.slice(0, at).replace(/^0+(?=\d)/, "");
-  return Decimal.of(`${sign}${integer}${places === 0 ? "" : `.${whole.slice(at)}`}`);
-}
+export const impliedDecimals = (text: string, places: number): Decimal | null =>
+  /^-?\d+$/.test(text) ? Decimal.of(withPoint(text, places)) : null;
 
 /** `N2` of 1.23 is `123`. @throws RangeError for a value with more decimals */
 export function withoutPoint(value: Decimal, places: number): string {
@@ -466,18 +504,6 @@ export const componentsOf = (value: string): string[] => value.split(/[^A-Za-z0-
 const isTime = (text: string): boolean =>
   /^(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d(?:\d{1,2})?)?$/.test(text);
 
-/** The codes of data element 723 that this connector tells: what is wrong with an element. */
-export const elementErrors = {
-  missing: "1",
-  tooMany: "3",
-  tooShort: "4",
-  tooLong: "5",
-  badCharacter: "6",
-  badCode: "7",
-  badDate: "8",
-  badTime: "9",
-} as const;
-
 /** Why a value does not fit its element, as a code of data element 723; null: it fits. `most`: its greatest length. */
 export function faultOf(value: string, { type, min }: Element, most: number): string | null {
   if (/[\p{Cc}\ufffd]/u.test(value)) return elementErrors.badCharacter;
@@ -495,9 +521,6 @@ export function faultOf(value: string, { type, min }: Element, most: number): st
 }
 
 /* Whether the segments of a set fit the table of elements: what a 997 says of it. */
-
-/** Codes of data element 720. */
-const segmentErrors = { missing: "3", hasElementErrors: "8" } as const;
 
 export type SetVerdict = ReturnType<typeof verdictOf>;
 
@@ -555,51 +578,8 @@ function faultOfSegment(
   return { segment: id, position, code: segmentErrors.hasElementErrors, elements: faults };
 }
 
-const ELEMENT_WORDS: Readonly<Record<string, string>> = {
-  [elementErrors.missing]: "is missing",
-  "2": "is missing beside another one",
-  [elementErrors.tooMany]: "is one too many",
-  [elementErrors.tooShort]: "is too short",
-  [elementErrors.tooLong]: "is too long",
-  [elementErrors.badCharacter]: "has a character that is not allowed",
-  [elementErrors.badCode]: "has a code that is not known",
-  [elementErrors.badDate]: "is no date",
-  [elementErrors.badTime]: "is no time",
-  "10": "must not stand beside another one",
-};
-
-const SEGMENT_WORDS: Readonly<Record<string, string>> = {
-  "1": "is not known",
-  "2": "was not expected",
-  [segmentErrors.missing]: "is missing",
-  "4": "stands in a loop that is repeated too often",
-  "5": "is repeated too often",
-  "6": "is not part of this set",
-  "7": "is not in its place",
-  [segmentErrors.hasElementErrors]: "has wrong elements",
-};
-
-const SET_WORDS: Readonly<Record<string, string>> = {
-  [setErrors.unsupported]: "the set is not supported",
-  [setErrors.noTrailer]: "its SE is missing",
-  [setErrors.otherControl]: "its control numbers in ST and SE differ",
-  [setErrors.otherCount]: "the number of its segments is not that of SE01",
-  [setErrors.segments]: "segments are in error",
-  [setErrors.noHeader]: "its ST is missing",
-  [setErrors.badControl]: "its control number is missing, wrong or there twice",
-};
-
-const GROUP_WORDS: Readonly<Record<string, string>> = {
-  "1": "the group is not supported",
-  "2": "the version is not supported",
-  "3": "its GE is missing",
-  "4": "its control numbers in GS and GE differ",
-  "5": "the number of its sets is not that of GE01",
-  "6": "its control number is wrong",
-};
-
 const worded = (words: Readonly<Record<string, string>>, code: string): string =>
-  `${words[code] ?? "code"} (${code})`;
+  `${Object.values(words)[Number(code) - 1] ?? "code"} (${code})`;
 
 /** `BIG02 is too long (5): "INV…"`, one for each fault; segments by their place in the set. */
 export function faultsInWords(faults: readonly SegmentFault[]): string[] {

@@ -7,7 +7,7 @@ import type { Acknowledgement, Change, Reply, Surroundings } from "../../core/co
 import { Refused } from "../../core/errors.ts";
 import type { Fault } from "../../core/record.ts";
 import { calendarOf, DAY_MS, MINUTE_MS } from "../../core/time.ts";
-import { FileFault, type RecordReader, type RecordsRead, refusedIn } from "../format.ts";
+import { FileFault, type RecordReader, type RecordsRead, refusedIn, textAs } from "../format.ts";
 import { usageOf, type x12Layouts, type X12Options } from "./config.ts";
 import {
   all,
@@ -93,13 +93,8 @@ export function x12Reader(
 }
 
 /** X12 names no encoding: UTF-8 where it is nothing else, else Latin-1, which is never wrong about ASCII. */
-function textOf(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return Buffer.from(bytes).toString("latin1");
-  }
-}
+const textOf = (bytes: Uint8Array): string =>
+  textAs("utf-8", bytes) ?? Buffer.from(bytes).toString("latin1");
 
 /** @throws FileFault */
 function expectOurs(options: X12Options, { sender, receiver, usage, control }: Interchange): void {

@@ -1,7 +1,7 @@
 import type { FaultCode } from "../../core/faults.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
-import type { X12Options } from "./config.ts";
+import { usageOf, type X12Options } from "./config.ts";
 import {
   dateOf,
   type Element,
@@ -13,16 +13,7 @@ import {
 } from "./grammar.ts";
 
 /** To the cent, halves away from zero, as most partners do. */
-export function roundHalfUp(value: Decimal): Decimal {
-  const even = value.round(2);
-  const rest = value.minus(even).abs();
-  if (!rest.equals(HALF)) return even;
-  const step = value.sign < 0 ? CENT.negated() : CENT;
-  return even.abs().compare(value.abs()) < 0 ? even.plus(step) : even;
-}
-
-const HALF = Decimal.of("0.005");
-const CENT = Decimal.of("0.01");
+export const roundHalfUp = (value: Decimal): Decimal => value.round(2, "away");
 
 /** Does a product come to this amount, however halves are rounded? */
 export const isOneOf = (product: Decimal, amount: Decimal): boolean =>
@@ -60,16 +51,8 @@ const delimitersOf = ({ separators, version }: X12Options): string[] => [
 ];
 
 /** A value with the field of the document that it is: a refusal names it. */
-class Named {
-  readonly field: string;
-  readonly value: Value;
-
-  constructor(field: string, value: Value) {
-    this.field = field;
-    this.value = value;
-  }
-}
-export const named = (field: string, value: Value): Named => new Named(field, value);
+type Named = readonly [field: string, value: Value];
+export const named = (field: string, value: Value): Named => [field, value];
 
 /** A segment: its name and its elements; those that are left out at the end are not there. */
 export type Row = readonly [id: string, ...elements: readonly (Value | Named)[]];
@@ -103,7 +86,7 @@ export function interchange(
   { functionalId, control, at }: Envelope,
   sets: readonly (readonly string[])[],
 ): string {
-  const { us, partner, usage, version, separators } = options;
+  const { us, partner, version, separators } = options;
   const [date = "", time = ""] = at.slice(0, 16).split("T");
   const day = date.replaceAll("-", "");
   const clock = time.replace(":", "");
@@ -124,7 +107,7 @@ export function interchange(
     version.slice(0, 5) === "00501" ? "00501" : "00401",
     number,
     "0",
-    usage === "production" ? "P" : "T",
+    usageOf(options),
     separators.component,
   ].join(separators.element);
   const gs: Row = [
@@ -157,9 +140,8 @@ function segment(options: X12Options, [id, ...elements]: Row): string {
   const written = table.map((element, at) => {
     const place = `${id}${String(at + 1).padStart(2, "0")}`;
     const given = elements[at] ?? null;
-    return given instanceof Named
-      ? elementText(options, element, given.value, place, given.field)
-      : elementText(options, element, given, place);
+    const [field, value] = Array.isArray(given) ? (given as Named) : [place, given as Value];
+    return elementText(options, element, value, place, field);
   });
   while (written.at(-1) === "") written.pop();
   return [id, ...written].join(options.separators.element);
@@ -170,7 +152,7 @@ function elementText(
   element: Element,
   value: Value,
   place: string,
-  field = place,
+  field: string,
 ): string {
   const refused = (code: FaultCode, message: string, next: string): Refused =>
     new Refused({ code, message: `${field} ${message}`, next, field });

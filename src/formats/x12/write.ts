@@ -14,7 +14,7 @@ import {
   taxesByLine,
   onlyPlace,
 } from "../documents.ts";
-import { type DocumentWriter, fileName, sentOf } from "../format.ts";
+import { type DocumentWriter, doesNotAddUp, expectCents, fileName, sentOf } from "../format.ts";
 import { acknowledgementSet, exchangeOf, type ReplyContent, sequenceOf } from "./read.ts";
 import type { x12Documents, X12Options } from "./config.ts";
 import {
@@ -22,7 +22,6 @@ import {
   isOneOf,
   named,
   pieces,
-  roundHalfUp,
   type Row,
   setControlOf,
   setText,
@@ -194,18 +193,10 @@ function taxRows(options: X12Options, taxes: readonly Tax[], where: string): Row
 /** @throws Refused: whoever reads it adds it up */
 function expectSum({ lines, taxes, total }: CustomerInvoiceDocument): void {
   const all = [...lines, ...taxes].map(({ amount }) => amount);
-  const cents = all.find((amount) => !roundHalfUp(amount).equals(amount));
-  const sum = all.reduce<Decimal | null>((one, two) => one?.plus(two) ?? two, null);
-  if (cents === undefined && sum?.equals(total) === true) return;
-  throw new Refused({
-    code: "does-not-add-up",
-    message:
-      cents === undefined
-        ? `lines and taxes come to ${sum === null ? "nothing" : amountText(sum)}, the total is ${amountText(total)}`
-        : `the amount ${amountText(cents)} is not in cents`,
-    next: "Ask whoever issued it to correct it on the platform; the corrected version is delivered by itself.",
-    field: "total",
-  });
+  const off = (sum: string): string =>
+    `lines and taxes come to ${sum}, the total is ${amountText(total)}`;
+  if (all.length === 0) throw doesNotAddUp(off("nothing"));
+  expectCents(all, total, (sum) => off(amountText(sum)));
 }
 
 /** A purchase order's number has room for so many characters (BEG03, BAK03, PRF01). */

@@ -10,9 +10,10 @@ import {
   type HoldingKind,
   holdingKinds,
   type Holdings,
-  type HoldingState,
   INVOICE_STATES,
+  ORDER_STATES,
   type Scope,
+  TICKET_STATES,
 } from "../../core/holdings.ts";
 import { id as uuid, type Numeric, toDecimal } from "../contract/primitives.ts";
 import type { Ourselves } from "../sinks/write.ts";
@@ -400,26 +401,8 @@ function shownLine(line: ShownLine): FactLine {
 
 /* Orders and delivery tickets (specification 2.1 and 2.10; part 4): neither has an amount, and nothing of them is open */
 
-/** Until it is confirmed an order is the platform's alone. */
-const ORDER_STATES: Readonly<Record<(typeof orderStatuses)[number], HoldingState>> = {
-  DRAFT: "draft",
-  POSTED: "draft",
-  BIDDING: "draft",
-  ASSIGNED: "draft",
-  CONFIRMED: "posted",
-  IN_TRANSIT: "posted",
-  DELIVERED: "posted",
-  PENDING_VERIFICATION: "posted",
-  INVOICED: "posted",
-  CANCELLED: "ended",
-};
-
-const TICKET_STATES: Readonly<Record<(typeof ticketStatuses)[number], HoldingState>> = {
-  DRAFT: "draft",
-  ISSUED: "draft",
-  SIGNED: "posted",
-  VOID: "ended",
-};
+type OrderStatus = (typeof orderStatuses)[number];
+type TicketStatus = (typeof ticketStatuses)[number];
 
 /** What the books hold of the platform's has its id written in it. */
 const orderNotWritten: Expected = {
@@ -457,7 +440,7 @@ function orderPart({ dayOf }: Reader, ourselves: Ourselves): DatedPart<Order> {
         return {
           number: order.loadingNumber || order.id,
           ...(us === null || party === undefined ? {} : { party }),
-          ...stateOf(ORDER_STATES, order.status),
+          ...stateOf<OrderStatus>(ORDER_STATES, order.status),
           days: { date: dayOf(order.createdAt) },
           words: us === null ? {} : { side: isSale ? "sale" : "purchase" },
           lines: lines.map((one) =>
@@ -491,7 +474,7 @@ function ticketPart({ dayOf }: Reader, ourselves: Ourselves): DatedPart<Delivery
         const day = deliveryDate === null ? ticket.createdAt : namedDay(deliveryDate);
         return {
           ...shownTicket(ticket, us),
-          ...stateOf(TICKET_STATES, status),
+          ...stateOf<TicketStatus>(TICKET_STATES, status),
           days: { date: dayOf(day) },
         };
       };
@@ -503,7 +486,7 @@ function ticketPart({ dayOf }: Reader, ourselves: Ourselves): DatedPart<Delivery
       return {
         facts: {
           ...shownTicket(ticket, await ourselves()),
-          ...(status === undefined ? {} : stateOf(TICKET_STATES, status)),
+          ...(status === undefined ? {} : stateOf<TicketStatus>(TICKET_STATES, status)),
           ...(day === null ? {} : { days: { date: dayOf(namedDay(day)) } }),
         },
       };
