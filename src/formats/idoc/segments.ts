@@ -8,6 +8,7 @@
 import { hash } from "node:crypto";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
+import { codePoint } from "../../core/text.ts";
 import type { IdocSink } from "./config.ts";
 
 /**
@@ -184,10 +185,6 @@ const cleaned = (value: string): string =>
         .toWellFormed()
     : value;
 
-/** `U+0007` */
-export const codePoint = (character: string): string =>
-  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
-
 /** For the text of an element. */
 export const escaped = (value: string): string =>
   SPECIAL.test(value)
@@ -232,17 +229,12 @@ function cut(text: string, width: number): { end: number; next: number; continue
 
 /* IDocs as XML text: every field checked against its length and kind, nothing cut and nothing replaced unsaid. */
 
-/** Each header of a text with its lines, and the field of the language. Deliveries have theirs in another order. */
-const TEXTS = {
-  E1EDKT1: { line: "E1EDKT2", language: "TSSPRAS_ISO" },
-  E1EDPT1: { line: "E1EDPT2", language: "TSSPRAS_ISO" },
-  E1TXTH8: { line: "E1TXTP8", language: "LANGUA_ISO" },
-  E1TXTH9: { line: "E1TXTP9", language: "LANGUA_ISO" },
-} as const;
 /** What a label ends with that names the line. */
 const OF_LINE = "{line}";
+/** The lines of a text. */
+const TEXT = "text";
+/** Of the lines of a text, and how many of them INVOIC02 and ORDERS01 take. */
 const LINE_LENGTH = 70;
-/** INVOIC02's and ORDERS01's number. */
 const LINES_MAX = 999;
 
 /** A code or a text; an exact number; a day (`YYYY-MM-DD`); null and "": the field is left out. */
@@ -264,8 +256,6 @@ export interface Row {
     readonly key: string;
     readonly isOptional: boolean;
   }[];
-  /** Of a text: where its id and its words are. */
-  readonly text: readonly [id: string, words: string] | null;
   /** What a person knows its values by; `{line}`: which line they are of. */
   readonly label: string;
   readonly below: readonly Row[];
@@ -273,8 +263,7 @@ export interface Row {
 
 /**
  * A message as a table, one segment a line, what is below it further in: `E1EDP02 QUALF=001 BELNR={order} ZEILE={item?} # order of
- * {line}`. In braces stands where the value is, with `?` where it may be missing; `E1EDP01*lines` is repeated, and `text ID WORDS`
- * is a text of any length. A line that begins with a field goes on with the one before. @throws TypeError for what the table of segments does not have
+ * {line}`. In braces stands where the value is, with `?` where it may be missing; `E1EDP01*lines` is repeated. A line that begins with a field goes on with the one before. @throws TypeError for what the table of segments does not have
  */
 export function rowsOf(table: string): readonly Row[] {
   const root: Row[] = [];
@@ -286,16 +275,17 @@ export function rowsOf(table: string): readonly Row[] {
     const [head = "", ...words] = written.split(/\s+/);
     const [name = "", each = null] = head.split("*");
     const below: Row[] = [];
-    const [kind, id = "", told = ""] = words;
-    const isText = kind === "text";
-    const fields = isText ? [] : words.map((word) => fieldOf(name, word));
+    const fields = words.map((word) => fieldOf(name, word));
     while ((open.at(-1)?.indent ?? -1) >= indent) open.pop();
-    const text = isText ? ([id, told] as const) : null;
-    open.at(-1)?.rows.push({ name: name as SegmentName, each, fields, text, label, below });
+    open.at(-1)?.rows.push({ name: name as SegmentName, each, fields, label, below });
     open.push({ indent, rows: below });
   }
   return root;
 }
+
+/** What a person knows the values of a row by. */
+const called = ({ label }: Row, { line }: RowValues): string =>
+  label.endsWith(OF_LINE) ? label.slice(0, -OF_LINE.length) + (line as string) : label;
 
 function fieldOf(name: string, word: string): Row["fields"][number] {
   const [, field = "", key = "", optional, constant = null] =
@@ -312,16 +302,6 @@ export class SegmentWriter {
     this.#isCleaned = characters === "clean";
   }
 
-  /**
-   * A segment with its fields in the order they are given, which is SAP's, and what is below it.
-   * @throws Refused when a value has no place in its field: `label` says what it is on the platform
-   */
-  of(name: SegmentName, values: Readonly<Record<string, Value>>, label = "", below = ""): string {
-    let fields = "";
-    for (const field in values) fields += this.#field(name, field, values[field], label);
-    return `<${name} SEGMENT="1">${fields}${below}</${name}>`;
-  }
-
   #field(segment: SegmentName, field: string, value: Value, label: string): string {
     if (value === null || value === undefined || value === "") return "";
     const types: Readonly<Record<string, FieldType>> = segments[segment];
@@ -329,48 +309,36 @@ export class SegmentWriter {
     return text === "" ? "" : `<${field}>${text}</${field}>`;
   }
 
-  /** The segments of a message as its rows say, with these values. @throws Refused */
+  /**
+   * The segments of a message as its rows say, with these values; their fields in the order of the rows, which is SAP's.
+   * @throws Refused when a value has no place in its field: the row's label says what it is on the platform
+   */
   rows(rows: readonly Row[], values: RowValues): string {
     let text = "";
-    for (const row of rows)
-      if (row.each === null) text += this.#row(row, values);
-      else
-        for (const own of values[row.each] as readonly RowValues[])
-          text += this.#row(row, { ...values, ...own });
+    for (const row of rows) {
+      const all = row.each === null ? [values] : (values[row.each] as readonly RowValues[]);
+      if (row.each === TEXT && all.length > LINES_MAX) {
+        const label = called(row, values);
+        throw noRoom(
+          `${label} has ${all.length} lines of ${LINE_LENGTH} characters; ${row.name} takes ${LINES_MAX}`,
+          label,
+        );
+      }
+      for (const own of all) text += this.#row(row, own === values ? own : { ...values, ...own });
+    }
     return text;
   }
 
   /** Nothing where a value is missing that the row does not say may be: a qualifier or a label alone says nothing. */
-  #row({ name, fields, text, label, below }: Row, values: RowValues): string {
-    const called = label.endsWith(OF_LINE)
-      ? label.slice(0, -OF_LINE.length) + (values["line"] as string)
-      : label;
-    if (text !== null) {
-      const [id, words] = text.map((key) => values[key] as string | undefined);
-      return this.#lines(name as keyof typeof TEXTS, id, words ?? "", called);
-    }
+  #row(row: Row, values: RowValues): string {
+    const { name, fields, below } = row;
+    const label = called(row, values);
     for (const { key, constant, isOptional } of fields)
       if (!isOptional && (constant ?? values[key] ?? "") === "") return "";
     let written = "";
     for (const { field, constant, key } of fields)
-      written += this.#field(name, field, constant ?? (values[key] as Value), called);
+      written += this.#field(name, field, constant ?? (values[key] as Value), label);
     return `<${name} SEGMENT="1">${written}${this.rows(below, values)}</${name}>`;
-  }
-
-  /** A text of any length as the lines below a text header. @throws Refused when it has more lines than SAP takes */
-  #lines(header: keyof typeof TEXTS, id: string | undefined, text: string, label: string): string {
-    if (id === undefined || text.trim() === "") return "";
-    const { line: name, language } = TEXTS[header];
-    const lines = linesOf(text, LINE_LENGTH);
-    if (lines.length > LINES_MAX)
-      throw noRoom(
-        `${label} has ${lines.length} lines of ${LINE_LENGTH} characters; ${name} takes ${LINES_MAX}`,
-        label,
-      );
-    const below = lines.map(({ TDLINE, TDFORMAT }) =>
-      this.of(name, language === "LANGUA_ISO" ? { TDFORMAT, TDLINE } : { TDLINE, TDFORMAT }, label),
-    );
-    return this.of(header, { TDID: id, [language]: "EN" }, "", below.join(""));
   }
 
   #text(type: FieldType, value: string | Decimal, place: Place): string {
@@ -394,6 +362,10 @@ export class SegmentWriter {
     return escaped(text);
   }
 }
+
+/** A text of any length as a header with its id, and its lines below ({@link TEXT}); none where there is no id or no text. */
+export const textLines = (id: string | undefined, text: string | null): readonly RowValues[] =>
+  id === undefined || !text?.trim() ? [] : [{ id, [TEXT]: linesOf(text, LINE_LENGTH) }];
 
 /** Where a value goes, and what a person knows it by. */
 interface Place {

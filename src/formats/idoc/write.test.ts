@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
 import { brokenRules, textOfLines } from "../../../test/files/idoc-rules.ts";
-import { linesOf, type SegmentName, segments, SegmentWriter } from "./segments.ts";
+import { linesOf, rowsOf, segments, SegmentWriter } from "./segments.ts";
 import {
   bill,
   billLine,
@@ -155,7 +155,7 @@ test("a value of one character more than its field is refused with field, value 
   for (const [name, fields] of Object.entries(segments))
     for (const [field, { length, kind, decimals }] of Object.entries(fields)) {
       const write = (value: string | Decimal): unknown =>
-        writer.of(name as SegmentName, { [field]: value }, "it");
+        writer.rows(rowsOf(`${name} ${field}={value} # it`), { value });
       const ofLength = (digits: number): string | Decimal => {
         if (kind !== "number") return "7".repeat(digits);
         const point = decimals === null || decimals === 0 ? 0 : decimals + 1;

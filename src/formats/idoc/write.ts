@@ -16,7 +16,7 @@ import { amountOf, Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { timeOfDay } from "../../core/time.ts";
 import { hoursOf, onlyPlace, SupplierInvoiceDocument, taxesByLine } from "../documents.ts";
-import { type DocumentWriter, sentOf } from "../format.ts";
+import { type DocumentWriter, doesNotAddUp, sentOf } from "../format.ts";
 import { referenceTo, standingOf } from "./read.ts";
 import type { DelvrySink, IdocSink, InvoicSink, OrdersSink } from "./config.ts";
 import {
@@ -33,6 +33,7 @@ import {
   type RowValues,
   segments,
   SegmentWriter,
+  textLines,
   unitOf,
 } from "./segments.ts";
 
@@ -75,7 +76,8 @@ E1EDK03 IDDAT=012 DATUM={day}
 E1EDK03 IDDAT=024 DATUM={baseline}
 E1EDK03 IDDAT=028 DATUM={due}
 E1EDK04*taxes MWSKZ={code} MWSBT={amount} KTEXT={authority?} # tax code
-E1EDKT1 text headerText notes # notes
+E1EDKT1*notes TDID={id} TSSPRAS_ISO=EN
+  E1EDKT2*text TDLINE={TDLINE?} TDFORMAT={TDFORMAT?} # notes
 E1EDP01*lines POSEX={item} MENGE={quantity} MENEE={unit}
     VPREI={rate?} PEINH={per?} # quantity or price of {line}
   E1EDP02 QUALF=001 BELNR={order} ZEILE={orderItem?} # purchase order of {line}
@@ -85,7 +87,8 @@ E1EDP01*lines POSEX={item} MENGE={quantity} MENEE={unit}
   E1EDP19 QUALF=002 IDTNR={sold} KTEXT={words?} # product of {line}
   E1EDP26 QUALF=003 BETRG={amount} # amount of {line}
   E1EDP04*taxes MWSKZ={code} MWSBT={amount} KTEXT={authority?} # tax code
-  E1EDPT1 text itemText description # description of {line}
+  E1EDPT1*description TDID={id} TSSPRAS_ISO=EN
+    E1EDPT2*text TDLINE={TDLINE?} TDFORMAT={TDFORMAT?} # description of {line}
 E1EDS01 SUMID=010 SUMME={net} WAERQ={currency} # sum
 E1EDS01 SUMID=005 SUMME={tax} WAERQ={currency} # sum
 E1EDS01 SUMID=011 SUMME={total} WAERQ={currency} # sum
@@ -128,7 +131,7 @@ function billValues(config: InvoicSink, site: Site, bill: Bill): RowValues {
     contract: bill.contractNumber,
     baseline: config.baseline === "due" ? (due ?? day) : day,
     taxes: taxValues(items.flat(), signed),
-    notes: bill.notes,
+    notes: textLines(config.headerText, bill.notes),
     order,
     lines: bill.lines.map((line, at): RowValues => {
       // A charge without gallons is one piece at its amount.
@@ -150,7 +153,7 @@ function billValues(config: InvoicSink, site: Site, bill: Bill): RowValues {
         words: fitting(line.description, segments.E1EDP19.KTEXT.length),
         amount: signed(line.amount),
         taxes: taxValues(items[at] ?? [], signed),
-        description: describe(line),
+        description: textLines(config.itemText, describe(line)),
       };
     }),
     net: signed(bill.subtotal),
@@ -250,12 +253,7 @@ function expectSums({ lines, taxes, subtotal, taxTotal, total }: Bill): void {
   const off = sums.find(([, found, , told]) => !found.equals(told));
   if (off === undefined) return;
   const [what, found, field, told] = off;
-  throw new Refused({
-    code: "does-not-add-up",
-    message: `${what} ${found.plain()}, and the ${field} is ${told.plain()}`,
-    next: "Ask whoever issued it to correct it on the platform; the corrected version is delivered by itself.",
-    field,
-  });
+  throw doesNotAddUp(`${what} ${found.plain()}, and the ${field} is ${told.plain()}`, field);
 }
 
 /** Its last ten characters, after five of a hash of all of it: two long numbers that end alike stay two. */
@@ -282,7 +280,8 @@ E1EDKA1 PARVW=AG PARTN={buyer} # customer
 E1EDKA1 PARVW=WE PARTN={shipTo} # ship-to
 E1EDK02 QUALF=001 BELNR={reference} DATUM={date?}
 E1EDK02 QUALF=044 BELNR={number} # loading number
-E1EDKT1 text headerText notes # notes
+E1EDKT1*notes TDID={id} TSSPRAS_ISO=EN
+  E1EDKT2*text TDLINE={TDLINE?} TDFORMAT={TDFORMAT?} # notes
 E1EDP01*lines POSEX={item} MENGE={quantity} MENEE={unit} WERKS={plant?} # quantity of {line}
   E1EDP02 QUALF=001 BELNR={reference} ZEILE={item}
   E1EDP02 QUALF=044 BELNR={loading} # loading number of {line}
@@ -290,7 +289,8 @@ E1EDP01*lines POSEX={item} MENGE={quantity} MENEE={unit} WERKS={plant?} # quanti
     MEAUN={unit} KOEIN={currency} # price of {line}
   E1EDP20 WMENG={quantity} EDATU={day?} EZEIT={time?} # quantity of {line}
   E1EDP19 QUALF=002 IDTNR={product} # product of {line}
-  E1EDPT1 text itemText description # description of {line}
+  E1EDPT1*description TDID={id} TSSPRAS_ISO=EN
+    E1EDPT2*text TDLINE={TDLINE?} TDFORMAT={TDFORMAT?} # description of {line}
 `);
 
 /** What ORDERS says of an order. @throws Refused */
@@ -309,7 +309,7 @@ function orderValues(config: OrdersSink, site: Site, order: OrderDocument): RowV
     date: order.date,
     buyer: alpha10(order.party.code),
     shipTo: alpha10(order.shipTo || order.party.code),
-    notes: notes.filter(Boolean).join("\n"),
+    notes: textLines(config.headerText, notes.filter(Boolean).join("\n")),
     time: day === null ? null : clockOf(deliveryStart),
     lines: order.lines.map((line, at): RowValues => {
       const label = `line ${at + 1}`;
@@ -322,7 +322,7 @@ function orderValues(config: OrdersSink, site: Site, order: OrderDocument): RowV
         loading: line.loadingNumber === number ? null : line.loadingNumber,
         ...(config.priceCondition === undefined ? {} : priceOf(line.unitPrice, label)),
         product: line.product,
-        description: line.description,
+        description: textLines(config.itemText, line.description),
       };
     }),
   };
@@ -383,12 +383,14 @@ E1EDL20 VBELN={delivery?} BOLNR={bol} LIFEX={number} # BOL or ticket number
   E1ADRM1*parties PARTNER_Q={role} PARTNER_ID={party} # party
   E1EDT13 QUALF=007 NTANF={announced} NTANZ={time?}
   E1EDT13 QUALF=006 ISDD={issued} ISDZ={time?}
-  E1TXTH8 text headerText note # note
+  E1TXTH8*note TDID={id} LANGUA_ISO=EN
+    E1TXTP8*text TDFORMAT={TDFORMAT?} TDLINE={TDLINE?} # note
   E1EDL24*lines POSNR={item} MATNR={product} KDMAT={material?} LFIMG={quantity}
       VRKME={unit} VOLUM={gross?} VOLEH={grossUnit?} POSEX={orderItem?} # product or quantity of {line}
     E1EDL19 QUALF={counts}
     E1EDL41 QUALI=001 BSTNR={order} POSEX={orderItem} # order of {line}
-    E1TXTH9 text itemText figures # figures of {line}
+    E1TXTH9*figures TDID={id} LANGUA_ISO=EN
+      E1TXTP9*text TDFORMAT={TDFORMAT?} TDLINE={TDLINE?} # figures of {line}
 `);
 
 /**
@@ -417,7 +419,7 @@ function ticketValues(config: DelvrySink, site: Site, ticket: ShipmentDocument):
   return {
     ...settingsOf(config, site),
     order,
-    note: ticket.note,
+    note: textLines(config.headerText, ticket.note),
     delivery: isAnnounced ? null : deliveryOf(config, ticket),
     bol: ticket.reference,
     number: ticket.number,
@@ -440,7 +442,7 @@ function ticketValues(config: DelvrySink, site: Site, ticket: ShipmentDocument):
         unit: unitOf(config.units, line.unit),
         grossUnit: gross === null ? null : unitOf(config.units, "gal"),
         orderItem: order === null ? null : (named ?? itemNumber(products.indexOf(line.product))),
-        figures: measuredText(line),
+        figures: textLines(config.itemText, measuredText(line)),
       };
     }),
   };
