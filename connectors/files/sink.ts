@@ -1,5 +1,4 @@
 /** What the file sink asks of a drop. Everything here throws what the drop throws (`troubleOf`). */
-import { hash } from "node:crypto";
 import { posix } from "node:path";
 import type { SinkConfig } from "./config.ts";
 import {
@@ -330,11 +329,8 @@ async function placesIn(
     const totals = (await writer.totalsOf?.(name, body)) ?? null;
     add(config.manifest, manifestText({ name, bytes }, items.length, totals));
   }
-  if (config.marker !== undefined) {
-    const sha256 = hash("sha256", bytes, "hex");
-    const told = { file: name, bytes: bytes.length, sha256, documents: items.length };
-    add(config.marker, `${JSON.stringify(told)}\n`);
-  }
+  if (config.marker !== undefined)
+    add(config.marker, manifestText({ name, bytes }, items.length, null));
   return { folder, staging, files: [file, ...beside] };
 }
 

@@ -12,6 +12,7 @@ import {
   type OpenFile,
   type Right,
   type Rights,
+  unless,
   type Wanted,
 } from "./port.ts";
 import { firstBytes } from "../../../src/formats/format.ts";
@@ -172,16 +173,6 @@ function entryOf(name: string, stats: Stats): Entry {
   return { name, kind, size: stats.size, mtimeMs: stats.mtimeMs };
 }
 
-/** Null when it fails with one of these codes. */
-async function unless<Value>(work: Promise<Value>, ...codes: string[]): Promise<Value | null> {
-  try {
-    return await work;
-  } catch (error) {
-    if (codes.includes((error as NodeJS.ErrnoException).code ?? "")) return null;
-    throw error;
-  }
-}
-
 /* Which right a missing right is: what people must grant, on which file or folder, and to whom. */
 
 /** Asked of this machine's file system, for the user that runs this process. */
@@ -234,19 +225,11 @@ const STICKY = 0o1000;
 
 async function expectWritable(folder: string): Promise<boolean> {
   let nearest = folder;
-  while ((await kindOf(nearest)) === null) nearest = dirname(nearest);
-  if ((await kindOf(nearest)) === "other") throw failure("ENOTDIR", `${nearest} is not a folder`);
+  let found = await unless(stat(nearest), "ENOENT");
+  for (; found === null; found = await unless(stat(nearest), "ENOENT")) nearest = dirname(nearest);
+  if (!found.isDirectory()) throw failure("ENOTDIR", `${nearest} is not a folder`);
   await access(nearest, constants.R_OK | constants.W_OK | constants.X_OK);
   return nearest === folder;
-}
-
-async function kindOf(path: string): Promise<"folder" | "other" | null> {
-  try {
-    return (await stat(path)).isDirectory() ? "folder" : "other";
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
 }
 
 /** In a folder with the sticky bit only a file's owner may move it away. */

@@ -115,6 +115,19 @@ export interface Rights {
 export const failure = (code: string, text: string, cause?: unknown): Error =>
   Object.assign(new Error(`${code}: ${text}`, { cause }), { code });
 
+/** Null when it fails with one of these codes. */
+export async function unless<Value>(
+  work: Promise<Value>,
+  ...codes: readonly string[]
+): Promise<Value | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (codes.includes((error as NodeJS.ErrnoException | null)?.code ?? "")) return null;
+    throw error;
+  }
+}
+
 /** The code of an operation whose line was cut: nobody knows whether it was carried out. */
 export const CUT = "ECONNRESET";
 

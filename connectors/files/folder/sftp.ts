@@ -11,7 +11,16 @@ import type {
   SFTPWrapper,
 } from "ssh2";
 import { z } from "zod";
-import { againAfterCut, allOf, CUT, type Drop, type Entry, failure, isCut } from "./port.ts";
+import {
+  againAfterCut,
+  allOf,
+  CUT,
+  type Drop,
+  type Entry,
+  failure,
+  isCut,
+  unless,
+} from "./port.ts";
 import { defined } from "../../../src/core/defined.ts";
 import { SourceUnavailable } from "../../../src/core/errors.ts";
 import { firstBytes } from "../../../src/formats/format.ts";
@@ -670,14 +679,7 @@ const isEnd = says(END_OF_FILE);
 const isUnsupported = says(UNSUPPORTED);
 
 /** Null when the server says that there is none. */
-async function orNull<Value>(work: Promise<Value>): Promise<Value | null> {
-  try {
-    return await work;
-  } catch (error) {
-    if ((error as { code?: unknown }).code === "ENOENT") return null;
-    throw error;
-  }
-}
+const orNull = <Value>(work: Promise<Value>): Promise<Value | null> => unless(work, "ENOENT");
 
 /** Asks for an extension, else goes on without: ssh2 throws where the server does not offer it, and some offer what they lack. */
 function orWithout(done: Callback<void>, without: () => void, work: Ask): void {
