@@ -86,6 +86,33 @@ describe("an invoice", () => {
     expect(ledger.rows("invoices")).toHaveLength(1);
   });
 
+  test.each(["invoices", "bills"])(
+    "that was entered by hand with other signs in its number is not booked beside it: %s",
+    async (name) => {
+      const ledger = await openLedger();
+      const sink = sinkOf(ledger, name);
+      const document = name === "bills" ? billDocument : invoiceDocument;
+      await deliver(
+        sink,
+        itemOf(document("FL59190010", { id: "typed", invoiceDate: "2026-10-02" })),
+      );
+      ledger.edit(name, one(ledger, name)?.id ?? "", { mark: null });
+      const before = ledger.asked.length;
+      const item = itemOf(document("FL-59190010"));
+      expect(await deliver(sink, item)).toMatchObject({
+        outcome: "refused",
+        fault: {
+          code: "number-alike",
+          message: expect.stringContaining("(FL59190010)"),
+          next: expect.stringContaining("link it here"),
+        },
+      });
+      expect(ledger.asked.slice(before)).toEqual(["/parties/search", `/${name}/search`]);
+      expect(await find(sink, item)).toMatchObject({ found: "different" });
+      expect(ledger.rows(name)).toHaveLength(1);
+    },
+  );
+
   test("is amended after posting where the ledger lets us, and asks a person for the rest", async () => {
     const ledger = await openLedger();
     const sink = sinkOf(ledger, "invoices");

@@ -141,6 +141,27 @@ test("a document of 0.00 is refused before it is sent: QuickBooks would show it 
   expect(file.asked.some((xml) => xml.includes("AddRq"))).toBe(false);
 });
 
+test.each([
+  ["on another day", "FL 59190010", "2026-10-02"],
+  ["on its day", "#FL--5919/0010", "2026-11-21"],
+])(
+  "a bill that a person entered with other signs in its number is not booked beside it: %s",
+  async (_, typed, invoiceDate) => {
+    const { file, sinkOf, only } = bench({});
+    const party = { code: "VEND-1", name: "Sabine Lights", companyId: "company-2" };
+    await send(sinkOf("bill"), billDocument("FL1", { id: "typed", party, invoiceDate }));
+    file.edit("Bill", only("Bill").id, { Memo: "", ExternalGUID: "", RefNumber: typed });
+    const before = file.asked.length;
+    expect(await send(sinkOf("bill"), billDocument("FL-59190010", { party }))).toMatchObject({
+      outcome: "refused",
+      fault: { code: "number-alike", message: expect.stringContaining(`(${typed})`) },
+    });
+    const asked = file.asked.slice(before).filter((xml) => xml.includes("<BillQueryRq"));
+    expect(asked).toHaveLength(2);
+    expect(only("Bill").fields["RefNumber"]).toBe(typed);
+  },
+);
+
 test("an invoice has its PO number and its ship-to in their fields, and its contract in the memo", async () => {
   const { file, sinkOf } = bench({});
   const long = { poNumber: "4".repeat(26), shipTo: null, description: null };

@@ -548,7 +548,10 @@ function namedBy(
   { ids = [], numbers = [], days = [], since = [] }: DocumentNames,
   most: number,
 ): Values[] {
-  const kept = numbers.flatMap(spellingsOf).map((number) => documentNumber(number, number, most));
+  // A blank is never written by us, and people type it.
+  const typed = numbers.filter((number) => /^[\x20-\x7e]+$/.test(number) && number.length <= most);
+  const made = numbers.flatMap(spellingsOf).map((number) => documentNumber(number, number, most));
+  const kept = [...made, ...typed];
   return [
     ...(kept.length === 0 ? [] : [{ RefNumberCaseSensitive: [...new Set(kept)] }]),
     ...(ids.length === 0 ? [] : [{ TxnID: [...new Set(ids)] }]),

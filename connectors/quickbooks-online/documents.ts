@@ -5,7 +5,7 @@
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
-import { spellingsOf } from "../../src/core/keys.ts";
+import { spellingsOf, writingsOf } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
 import { amountText } from "../../src/core/text.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
@@ -399,11 +399,10 @@ export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks
     records: {
       async search({ ids = [], numbers = [], days, desired }, { signal }) {
         // A record of ours may have its number from either way of writing it, while no link tells which.
-        const spelt = desired?.flatMap(({ document, binding }) =>
-          (binding === null ? spellingsOf(document.number) : [document.number]).map((number) =>
-            numberOf({ ...document, number }),
-          ),
-        );
+        const spelt = desired?.flatMap(({ document, binding }) => [
+          numberOf(document),
+          ...(binding === null ? writingsOf(document.number) : []),
+        ]);
         const DocNumber = spelt ?? numbers.flatMap(spellingsOf);
         const Id = (desired === undefined ? [...ids, ...numbers] : ids).filter(isId);
         const fields = days === undefined ? { Id, DocNumber } : { TxnDate: days };

@@ -156,6 +156,28 @@ describe("an invoice", () => {
     expect(company.rows("Bill").map((row) => row["DocNumber"])).toEqual(["0004711", "0004711"]);
   });
 
+  test.each([
+    ["on another day", "FL 59190010", "2026-10-02"],
+    ["on its day", "#FL--5919/0010", "2026-11-21"],
+  ])(
+    "of a vendor that a person entered with other signs in its number is not booked beside it: %s",
+    async (_, typed, invoiceDate) => {
+      const company = await openCompany();
+      const bills = sinkOf(company, "bills");
+      await deliver(bills, itemOf(billDocument("FL1", { id: "typed", invoiceDate })));
+      const { Id = "" } = company.rows("Bill")[0] ?? {};
+      company.edit("Bill", Id, { PrivateNote: null, DocNumber: typed });
+      const before = company.asked.length;
+      expect(await deliver(bills, itemOf(billDocument("FL-59190010")))).toMatchObject({
+        outcome: "refused",
+        fault: { code: "number-alike", message: expect.stringContaining(`(${typed})`) },
+      });
+      const asked = company.asked.slice(before).filter((one) => one.includes("Bill"));
+      expect(asked).toHaveLength(2);
+      expect(company.rows("Bill")).toHaveLength(1);
+    },
+  );
+
   test("of a company that is a vendor as well is booked on a customer with a suffix", async () => {
     const company = await openCompany();
     company.enter("Vendor", { DisplayName: "CUST-1" });

@@ -162,7 +162,7 @@ export function orderTable(books: Books): GoodsTable<"order", OrderRow> {
       const clause = rpc.either(
         { "reference in": references, "number in": numbers, "id in": ids.map(Number) },
         ...marks.map((mark) => ["comment", "like", `%${markOf(mark)}%`]),
-        ...rpc.inAnyCase("reference", references),
+        ...rpc.inAnyWriting("reference", references),
       );
       return ordersIn(side, [clause], { signal });
     },

@@ -216,6 +216,27 @@ describe.skipIf(!trytonIsThere)("what can go wrong", { timeout: SLOW_MS }, () =>
     expect(await allInvoices(desk)).toHaveLength(3);
   });
 
+  test("a bill that a clerk has typed in with other signs in its number is not booked a second time", async () => {
+    const { desk, sink } = await deskWithOne(server, "in");
+    const writings = [
+      (number: string) => number.replaceAll("-", ""),
+      (number: string) => `${number.replaceAll("-", " ").toLowerCase()}/`,
+      (number: string) => `#${Array.from(number).join(".")}`,
+    ];
+    for (const typedAs of writings) {
+      const document = billDocument();
+      const reference = typedAs(document.number);
+      await typed(desk, { reference });
+      for (const round of [1, 2])
+        expect(await send(sink, document), `${reference}, ${round}`).toMatchObject({
+          outcome: "refused",
+          fault: { code: "number-alike", message: expect.stringContaining(`(${reference})`) },
+        });
+      expect(await find(sink, document)).toMatchObject({ found: "different" });
+    }
+    expect(await allInvoices(desk)).toHaveLength(1 + writings.length);
+  });
+
   test("a number that another invoice has is not given twice", async () => {
     const { desk, sink, document } = await deskWithOne(server, "out");
     const other = { ...invoiceDocument(), number: document.number };

@@ -95,8 +95,11 @@ function readsOf(books: Books, type: InvoiceType, guard: Guard) {
     const references = spellings.flatMap((one) => [one, ` ${one}`, `${one} `]);
     const bindings = desired.flatMap(({ binding }) => binding ?? []);
     const isInspected = purpose === "inspection";
-    // What has no link yet may have been typed in any case.
-    const typed = desired.flatMap(({ binding, number }) => (binding ? [] : number));
+    // What has no link yet may have been typed in any case, with other signs.
+    const typed = desired.filter(({ binding }) => binding === null && !isInspected);
+    const numbers = typed.map(({ number }) => number);
+    const theirs = ["party.code", "in", typed.flatMap(({ party }) => party ?? [])];
+    const alike = [theirs, ["OR", ...rpc.inAnyWriting("reference", numbers)]];
     const clause = rpc.either(
       {
         "comment in": marksOf(desired).map(markOf),
@@ -104,7 +107,7 @@ function readsOf(books: Books, type: InvoiceType, guard: Guard) {
         "number in": [...spellings, ...bindings],
         "id in": [...owners.keys(), ...draftsIn(bindings)],
       },
-      ...rpc.inAnyCase("reference", isInspected ? [] : typed),
+      ...(numbers.length === 0 ? [] : [alike]),
     );
     // What stands on the other side is told by its mark, and nothing is booked beside it, also by a store that has lost
     // its link. What is void asks for its own side only, and what is cancelled there does not count.

@@ -3,7 +3,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Scope } from "../../src/core/holdings.ts";
 import { parseWith } from "../../src/core/json.ts";
-import { foldedNumber } from "../../src/core/keys.ts";
+import { bareNumber, writingsOf } from "../../src/core/keys.ts";
 
 /*
  * Values as Tryton's JSON-RPC writes them. Money is a `Decimal` with its digits, a day is `YYYY-MM-DD`, an instant is
@@ -216,11 +216,17 @@ export function either(clauses: Clauses, ...others: readonly Domain[]): Domain {
   return ["OR", ...(asked.length + others.length === 0 ? all : asked), ...others];
 }
 
-/** Clauses for a field that is one of these texts in any case, as people type it. What has a sign for "anything" is left out. */
-export const inAnyCase = (field: string, texts: readonly string[]): Domain[] =>
-  [...new Set(texts.map(foldedNumber))]
-    .filter((text) => !/[%_\\]/.test(text) && text !== "")
-    .map((text) => [field, "ilike", text]);
+/**
+ * Clauses for a field that has the letters and digits of one of these numbers in their order, whatever is written between
+ * them. Three or fewer are in too many others: then the usual writings alone are asked for.
+ */
+export const inAnyWriting = (field: string, numbers: readonly string[]): Domain[] =>
+  [...new Map(numbers.map((number) => [bareNumber(number), number]))].map(([bare, number]) => {
+    const text = Array.from(bare);
+    return text.length > 3
+      ? [field, "ilike", `%${text.join("%")}%`]
+      : [field, "in", writingsOf(number)];
+  });
 
 export interface Search {
   /** At most so many. */

@@ -35,8 +35,8 @@ const CODES = {
   "wait resolve": ["draft-at-receiver partly-paid waits-for waits-for-unread"],
   /** Nobody knows whether, or as what, the receiver has it. */
   "link retry resolve": [
-    "code-changed duplicate maybe-delivered needs-decision not-acknowledged number-taken",
-    "refused-later same-code same-name",
+    "code-changed duplicate maybe-delivered needs-decision not-acknowledged number-alike",
+    "number-taken refused-later same-code same-name",
   ],
   "link-amount retry resolve": ["sales-tax-added"],
   /** What is said is to be done; then it goes again. And what is told of an endpoint, a table or a file, which is no document. */

@@ -7,6 +7,7 @@ import {
   sortableInstant,
   spellingsOf,
   usualInstant,
+  writingsOf,
 } from "./keys.ts";
 
 const identity = {
@@ -87,4 +88,15 @@ test.each([
 test("a number is asked for as it is written, and as others may have written it", () => {
   expect(spellingsOf("Dup-1 ")).toEqual(["Dup-1 ", "Dup-1", "DUP-1", "dup-1"]);
   expect(spellingsOf("1001")).toEqual(["1001"]);
+});
+
+test("a number is asked for as people write it: with other signs, with none, and in both cases", () => {
+  for (const number of ["FL-59190010", "FL59190010", "fl 59190010", "FL/59190010"])
+    for (const written of ["FL-59190010", "FL59190010", "FL 59190010", "fl59190010", number])
+      expect(writingsOf(number)).toContain(written);
+  expect(writingsOf("B12-2026")).toContain("B122026");
+  expect(writingsOf("B12-2026")).not.toContain("B-12-2026");
+  expect(writingsOf("0004711")).toEqual(["0004711"]);
+  expect(writingsOf("--")).toEqual(["--"]);
+  expect(writingsOf("INV-2026-00118 a").length).toBeLessThanOrEqual(20);
 });

@@ -42,6 +42,19 @@ export function spellingsOf(number: string): string[] {
 }
 
 /**
+ * The same, and its parts (between its signs; where it has none, its letters and its digits) with one of the usual signs
+ * between them: one request finds most of what people make of a number (ADR 0008). Each once, at most twenty.
+ */
+export function writingsOf(number: string): string[] {
+  const folded = foldedNumber(number);
+  const signed = folded.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const parts = signed.length > 1 ? signed : (folded.match(/\p{L}+|\p{N}+/gu) ?? []);
+  const joined = SIGNS.map((sign) => parts.join(sign)).filter((text) => text !== "");
+  return [...new Set([number, ...joined].flatMap(spellingsOf))];
+}
+const SIGNS = ["", " ", "-", "/", ".", "_"] as const;
+
+/**
  * What a receiver knows a repetition of a request by: A-Z a-z 0-9 _ - only, 48 characters and the operation's. The
  * platform takes 16 to 200 of them (specification part 4, W1).
  */

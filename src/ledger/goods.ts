@@ -13,7 +13,7 @@ import type { Fault } from "../core/record.ts";
 import { compare } from "./compare.ts";
 import type { OrderDocument, ShipmentDocument } from "./documents.ts";
 import { markOf, orRefused } from "./entries.ts";
-import { type Identified, isAmendable, type Next } from "./plan.ts";
+import { type Identified, isAmendable, type Next, toldAlike } from "./plan.ts";
 import {
   type Call,
   type Capabilities,
@@ -92,6 +92,8 @@ export function planGoods(
   const { another, others } = DETAILS[kind];
   if (found.is === "taken")
     return conflict(`${found.by.goods?.called} ${found.by.mark === null ? stranger : another}`);
+  if (found.is === "alike")
+    return conflict(`${toldAlike(found.entries)} has its number but for the signs`);
   const isOver = desired.target === "cancelled";
   if (found.is === "none" && isOver) return nothing(null);
   if (desired.refusal !== undefined)

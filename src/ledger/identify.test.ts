@@ -81,6 +81,25 @@ test("the second document of one number and party in a request is taken, unless 
   expect(ended.map(({ is }) => is)).toEqual(["none", "none"]);
 });
 
+test("what people entered for its party under its number in another writing is never booked beside, nor taken for it", () => {
+  const typed = { mark: null, id: "S-2", number: " fl1" } as const;
+  const toldOf = (more: Partial<Entry>, target: Desired["target"] = "posted") =>
+    identify([desired({ target })], [entry({ ...typed, ...more })], can)[0]?.is;
+  for (const number of ["FL1", "FL 1", "fl/1", "FL-1."]) expect(toldOf({ number })).toBe("alike");
+  expect(toldOf({ status: "draft" })).toBe("alike");
+  expect(toldOf({}, "cancelled")).toBe("alike");
+  for (const other of [{ number: "FL-10" }, { number: "FL-01" }, { number: null }])
+    expect(toldOf(other)).toBe("none");
+  expect(toldOf({ party: "C-2" })).toBe("none");
+  expect(toldOf({ mark: "id-2" })).toBe("none");
+  expect(toldOf({ status: "cancelled" })).toBe("none");
+  const own = entry({ id: "S-1" });
+  expect(identify([desired({})], [own, entry(typed)], can)[0]).toMatchObject({ is: "one" });
+  expect(identify([desired({ number: "--" })], [entry({ ...typed, number: "/" })], can)).toEqual([
+    { is: "none" },
+  ]);
+});
+
 test("a document without a party is told by its mark and link only", () => {
   const payment = desired({ party: null });
   expect(told(payment, [entry({ mark: null, id: "S-2", party: null })], "once")).toBe("none");

@@ -3,7 +3,7 @@ import { amountOf, Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import type { Difference, HoldingKind } from "../core/holdings.ts";
-import { sameNumber } from "../core/keys.ts";
+import { bareNumber, sameNumber } from "../core/keys.ts";
 import { amountText } from "../core/text.ts";
 import { compare, inLines, UNTOLD } from "./compare.ts";
 import { adapterOf, desiredOf } from "./desired.ts";
@@ -32,6 +32,11 @@ const QUESTIONS = {
     code: "number-taken",
     says: "cannot be booked, because another document has its number",
     next: "An accountant decides which of them counts: the other one is voided on the platform or cancelled there; then this is retried or closed.",
+  },
+  alike: {
+    code: "number-alike",
+    says: "is not booked, because its party has one there that a person entered, whose number differs only in its signs",
+    next: "An accountant compares both. One document: link it here, or give that one the platform's number; then this is retried. Two documents: enter this one there by hand and close it here.",
   },
   kept: {
     code: "number-kept",
@@ -146,6 +151,7 @@ export function plan(planning: Planning, desired: Desired, found: Identified): N
   });
   if (found.is === "several") return ask("twice", `: ${found.entries.map(nameOf).join(" and ")}`);
   if (found.is === "taken") return ask(found.by.isCancelled ? "kept" : "taken", whose(found.by));
+  if (found.is === "alike") return ask("alike", `: ${toldAlike(found.entries)}`);
   const isOver = desired.target === "cancelled";
   if (found.is === "none" && isOver) return nothing(null);
   if (found.is === "none")
@@ -318,6 +324,10 @@ export const nameOf = ({ id, called }: Pick<Entry, "id" | "called">): string | n
 const whose = ({ mark, ...entry }: Pick<Entry, "id" | "called" | "mark">): string =>
   `: ${nameOf(entry) ?? "in the same request"}${mark === null ? "" : `, platform id ${mark}`}`;
 
+/** `BILL-2026-00012 (FL59190010)` */
+export const toldAlike = (entries: readonly Entry[]): string =>
+  entries.map((one) => `${nameOf(one)} (${one.number})`).join(" and ");
+
 const called = (entry: Entry): string => {
   const name = nameOf(entry);
   return name === null ? "" : `: ${name}`;
@@ -332,6 +342,8 @@ export type Identified =
   | { readonly is: "none" }
   | { readonly is: "one"; readonly entry: Entry; readonly by: Identity }
   | { readonly is: "several"; readonly entries: readonly Entry[] }
+  /** It is not there, and what people entered of its party has its number but for signs and blanks. */
+  | { readonly is: "alike"; readonly entries: readonly Entry[] }
   /** It is not there, and another document has its number. */
   | {
       readonly is: "taken";
@@ -344,7 +356,8 @@ export type Identified =
 /**
  * One per document, in their order. Ours is what carries our mark; else what the binding names, if it carries no other
  * mark (restored books may have given that id to another document); else what has our number and party and no mark.
- * Another document under our number is `taken`, also one that comes earlier in the same request.
+ * Another document under our number is `taken`, also one that comes earlier in the same request. What people entered under
+ * that number in another writing may be it or not: `alike`.
  */
 export function identify(
   desired: readonly Desired[],
@@ -356,7 +369,8 @@ export function identify(
   return desired.map((one): Identified => {
     const found = matching(one, all);
     if (found !== null) return found;
-    if (one.target === "cancelled" || one.party === null) return NONE;
+    const alike = all.filter((row) => isAlike(one, row));
+    if (one.target === "cancelled" || one.party === null) return alikeOr(NONE, alike);
     const before = absent.find((other) => isNumbered(one, other, "per-party"));
     absent.push(one);
     if (before !== undefined)
@@ -365,12 +379,28 @@ export function identify(
     const other = all.find(
       (row) => (isOnce || row.status !== "cancelled") && isNumbered(one, row, numbered),
     );
-    if (other === undefined) return NONE;
+    if (other === undefined) return alikeOr(NONE, alike);
     return { is: "taken", by: { ...other, isCancelled: other.status === "cancelled" } };
   });
 }
 
 const NONE = { is: "none" } as const;
+
+const alikeOr = (none: Identified, entries: readonly Entry[]): Identified =>
+  entries.length === 0 ? none : { is: "alike", entries };
+
+/** Did a person enter it for the same party under the same letters and digits? What is cancelled is no booking. */
+export const isAlike = (
+  { number, party }: Pick<Desired, "number" | "party">,
+  { mark, status, ...other }: Pick<Entry, "number" | "party" | "mark" | "status">,
+): boolean =>
+  party !== null &&
+  mark === null &&
+  status !== "cancelled" &&
+  other.party === party &&
+  other.number !== null &&
+  bareNumber(number) !== "" &&
+  bareNumber(other.number) === bareNumber(number);
 
 function matching(desired: Desired, all: readonly Entry[]): Identified | null {
   const marked = all.filter(({ mark }) => mark === desired.mark);

@@ -17,7 +17,7 @@ import type {
 import { defined } from "../core/defined.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Day, Facts, Holdings, Scope } from "../core/holdings.ts";
-import { spellingsOf } from "../core/keys.ts";
+import { spellingsOf, writingsOf } from "../core/keys.ts";
 import {
   coveredAmong,
   coveringBy,
@@ -50,7 +50,7 @@ import {
   type Step,
   type StepTo,
 } from "./port.ts";
-import { idleOf, isSettlement } from "./plan.ts";
+import { idleOf, isAlike, isSettlement } from "./plan.ts";
 import type { Telling } from "./stamps.ts";
 
 /** Orders and tickets have tables of their own (goods.ts). */
@@ -239,7 +239,9 @@ function tableAdapter<K extends TableKind, Values, Row>(
       const isSettling = absent.some(({ mark }) => isSettlement(mark));
       const marked = others.filter(
         (other) =>
-          (marks.has(other.mark) || (isSettling && idleOf(other).sign > 0)) &&
+          (marks.has(other.mark) ||
+            absent.some((one) => isAlike(one, other)) ||
+            (isSettling && idleOf(other).sign > 0)) &&
           found.every((one) => one.id !== other.id),
       );
       const on = paidBy(absent);
@@ -281,15 +283,18 @@ const paying = (desired: readonly Desired[]): Desired<"payment">[] =>
 const paidBy = (desired: readonly Desired[]): string[] =>
   paying(desired).map(({ document }) => document.invoice);
 
-/** A document is found by its external id, by its link and by its number; a payment has no number of its own. */
+/** A document is found by its external id, by its link and by its number as people write it; a payment has no number of its own. */
 function whereOf<K extends TableKind>(kind: K, desired: readonly Desired<K>[]): Where<K> {
   const marks = desired.map(({ mark }) => mark);
-  const numbers = desired.map(({ number }) => number);
-  if (kind === "party") return { marks, ids: numbers, desired };
+  if (kind === "party") return { marks, ids: desired.map(({ number }) => number), desired };
+  // What has a link is found by it; what has none may have been entered by hand.
+  const numbers = desired.flatMap(({ number, binding }) =>
+    binding === null ? writingsOf(number) : spellingsOf(number),
+  );
   const ids = desired.flatMap(({ binding }) => binding ?? []);
   return kind === "payment"
     ? { marks, ids, documents: paidBy(desired), desired }
-    : { marks, ids, numbers: numbers.flatMap(spellingsOf), desired };
+    : { marks, ids, numbers, desired };
 }
 
 /** A sum that the ERP does not show is not compared. */
