@@ -358,6 +358,7 @@ const TOGETHER: Readonly<Partial<Record<FaultCode, string>>> = {
   "one-at-receiver": "the receiver has two of ours as one document",
   "no-pdf": "the platform's PDF could not be fetched",
   "needs-decision": "nobody can tell by machine whether it arrived",
+  "number-alike": "a person entered one there whose number differs only in its signs",
   "number-kept": "a cancelled document of the receiver keeps the number",
   "number-taken": "the receiver has another document under this number",
   "amount-changed-after-posting": "the amount changed after the document was delivered",
