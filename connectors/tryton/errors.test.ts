@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { answering, unavailable } from "../../src/ledger/errors.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
-import { TRYTON } from "./wire.ts";
+import { releaseOf, TRYTON } from "./wire.ts";
 
 const RIGHT = 'You are not allowed to access "Invoice"';
 /** Of 8.0. */
@@ -52,3 +52,20 @@ test.for<[kind: string, says: string, answer: object, reading: object]>([
   expect(await answering(TRYTON.errors, () => Promise.reject(fault))).toMatchObject(answer);
   expect(unavailable(fault, TRYTON)).toMatchObject({ name: "SourceUnavailable", ...reading });
 });
+
+test("7.0 accepts warnings, assigns goods and pays as 8.0 does, and is reached and names its models as 6.0 does", () => {
+  const [old, one, now] = ["6.0.29", "7.0.59", "8.0"].map(releaseOf) as [Release, Release, Release];
+  for (const name of [
+    "moveUnit",
+    "places",
+    "payForm",
+    "warningOf",
+    "accepting",
+    "ownModels",
+  ] as const)
+    expect(one[name]).toBe(now[name]);
+  for (const name of ["pathOf", "ignores", "addressName", "modelName", "ofModel"] as const)
+    expect(one[name]).toBe(old[name]);
+  expect(one.buttons).toEqual({ assign: "assign_force", end: "done" });
+});
+type Release = ReturnType<typeof releaseOf>;

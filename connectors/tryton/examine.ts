@@ -364,7 +364,7 @@ const areas: readonly Area[] = [
   },
   {
     what: "deliveries",
-    groups: "Stock (8.0: and Stock Force Assignment)",
+    groups: "Stock (from 7.0 on: and Stock Force Assignment)",
     models: { [WRITE]: "stock.shipment.out stock.shipment.in", [ALL]: "stock.move" },
     buttons: {
       "stock.shipment.out": "draft wait assign pick pack end cancel",

@@ -26,25 +26,30 @@ export const TESTED: readonly string[] = ["6.0", "8.0"];
 type Names = Readonly<Record<string, readonly string[]>>;
 type Calls = readonly (readonly [method: string, params: readonly unknown[]])[];
 
-/** What is called, or done, in 6.0 and in 8.0. */
+/** Of what 7.0 has as 6.0 has it, and of what it has as 8.0 does. */
+const since8 = <Old, New>(old: Old, now: New) => [old, old, now] as const;
+const since7 = <Old, New>(old: Old, now: New) => [old, now, now] as const;
+
+/** What is called, or done, in 6.0, in 7.0 and in 8.0. */
 const NAMES = {
   /** The path, below the server's address, of the calls of a database. */
-  pathOf: [
+  pathOf: since8(
     (database: string) => `/${encodeURIComponent(database)}/`,
     (database: string) => `/${encodeURIComponent(database)}/rpc/`,
-  ],
+  ),
   /** `stock.move`: its unit of measure. */
-  moveUnit: ["uom", "unit"],
+  moveUnit: since7("uom", "unit"),
   /** Buttons of shipments that releases call otherwise; the others have one name. 6.0 picks what nobody has assigned. */
   buttons: [
     { assign: "pick", end: "done" },
+    { assign: "assign_force", end: "done" },
     { assign: "assign_force", end: "do" },
   ],
   /**
    * Fields of a new shipment that clients fill in, each with the fields of the warehouse (`stock.location`) of which the
    * first that is not empty is its value.
    */
-  places: [
+  places: since7(
     { sale: {} as Names, purchase: {} as Names },
     {
       sale: {
@@ -56,41 +61,44 @@ const NAMES = {
         warehouse_storage: ["storage_location"],
       } as Names,
     },
-  ],
+  ),
   /**
    * When may an order ignore a move that will not come: `before` it is cancelled, written on the order's line, or
    * `after`, by the wizard of the order's exception?
    */
-  ignores: ["before", "after"],
+  ignores: since8("before", "after"),
   /** `party.address`: the building, or whoever it is sent to. */
-  addressName: ["name", "building_name"],
+  addressName: since8("name", "building_name"),
   /** `ir.model`: a model's name. */
-  modelName: ["model", "name"],
+  modelName: since8("model", "name"),
   /** `ir.model.button`, `ir.model.field`: the name of the model that they belong to, in domains and reads. */
-  ofModel: ["model.model", "model"],
+  ofModel: since8("model.model", "model"),
   /** Fields of the pay wizard's first form beyond those that all releases have. `party`: the invoice's, a database id. */
-  payForm: [() => ({ currency_digits: 2 }), (party: number) => ({ payee: party })],
+  payForm: since7(
+    () => ({ currency_digits: 2 }),
+    (party: number) => ({ payee: party }),
+  ),
   /** The name by which a warning of this kind about one invoice (a database id) is accepted. */
-  warningOf: [
+  warningOf: since7(
     (kind: string, invoice: number) => `${kind}_${invoice}`,
     (kind: string, invoice: number) =>
       `${createHash("md5").update(`account.invoice,${invoice}`).digest("hex")}.${kind}`,
-  ],
+  ),
   /** Calls by which a user (a database id) accepts warnings of these names, once each. */
-  accepting: [
+  accepting: since7(
     (user: number, names: readonly string[]): Calls => [
       ["model.res.user.warning.create", [names.map((name) => ({ user, name, always: false }))]],
     ],
     (_user: number, names: readonly string[]): Calls =>
       names.map((name) => ["model.res.user.warning.skip", [name, false]]),
-  ],
+  ),
   /** Models that need no right: the server checks by itself that a user changes only what is his. */
-  ownModels: [[] as readonly string[], ["res.user.warning"] as readonly string[]],
+  ownModels: since7([] as readonly string[], ["res.user.warning"] as readonly string[]),
   /** May clients work with `ir.model.data`? `guard: claim` does. */
-  claims: [true, false],
+  claims: since8(true, false),
 } as const;
 
-type Release = { readonly [Name in keyof typeof NAMES]: (typeof NAMES)[Name][0 | 1] } & {
+type Release = { readonly [Name in keyof typeof NAMES]: (typeof NAMES)[Name][0 | 1 | 2] } & {
   /** What the server says of itself: `6.0.29`; newer servers say their series only. */
   readonly version: string;
   /** Major and minor: `8.0`. */
@@ -102,7 +110,7 @@ const VERSION_PATHS = ["/rpc/", "/"] as const;
 
 export function releaseOf(version: string): Release {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  const at = major >= 8 ? 1 : 0;
+  const at = major >= 8 ? 2 : major === 7 ? 1 : 0;
   const names = Object.entries(NAMES).map(([name, its]) => [name, its[at]] as const);
   return { ...Object.fromEntries(names), version, series: `${major}.${minor}` } as Release;
 }
