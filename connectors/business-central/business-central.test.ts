@@ -354,33 +354,6 @@ describe("a document", () => {
     expect(company.asked.join("\n")).not.toContain("dimensionSetLines");
   });
 
-  test.each([
-    ["on another day", "FL59190010", "2026-10-02"],
-    ["on its day", "#FL--5919/0010", TODAY],
-  ])(
-    "that a person entered with other signs in its number is not booked beside it: %s",
-    async (_, typed, invoiceDate) => {
-      const company = await openCompany();
-      const first = billDocument("FL1", { id: idOf("typed"), invoiceDate });
-      await sent(company, "bills", itemOf(first));
-      const [row] = company.rows("purchaseInvoices");
-      const lines = row?.["purchaseInvoiceLines"] as { lineType: string }[];
-      company.edit("purchaseInvoices", row?.id ?? "", {
-        vendorInvoiceNumber: typed,
-        purchaseInvoiceLines: lines.filter(({ lineType }) => lineType !== "Comment"),
-      });
-      const before = company.asked.length;
-      const answer = await sent(company, "bills", itemOf(billDocument("FL-59190010")));
-      expect(answer).toMatchObject({
-        outcome: "refused",
-        fault: { code: "number-alike", message: expect.stringContaining(`(${typed})`) },
-      });
-      const asked = company.asked.slice(before).filter((one) => one.includes("/purchaseInvoices"));
-      expect(asked).toHaveLength(2);
-      expect(company.rows("purchaseInvoices")).toHaveLength(1);
-    },
-  );
-
   test("of two vendors may have one number", async () => {
     const company = await openCompany();
     const other = { code: "VEND-2", name: "Gulf Meridian", companyId: idOf("company-2") };

@@ -24,6 +24,7 @@ export const buttonIn = ({ buttons }: Pick<Release, "buttons">, name: string): s
 export const TESTED: readonly string[] = ["6.0", "8.0"];
 
 type Names = Readonly<Record<string, readonly string[]>>;
+type Places = Readonly<Record<"sale" | "purchase", Names>>;
 type Calls = readonly (readonly [method: string, params: readonly unknown[]])[];
 
 /** Of what 7.0 has as 6.0 has it, and of what it has as 8.0 does. */
@@ -49,17 +50,17 @@ const NAMES = {
    * Fields of a new shipment that clients fill in, each with the fields of the warehouse (`stock.location`) of which the
    * first that is not empty is its value.
    */
-  places: since7(
-    { sale: {} as Names, purchase: {} as Names },
+  places: since7<Places, Places>(
+    { sale: {}, purchase: {} },
     {
       sale: {
         warehouse_storage: ["picking_location", "storage_location"],
         warehouse_output: ["output_location"],
-      } as Names,
+      },
       purchase: {
         warehouse_input: ["input_location"],
         warehouse_storage: ["storage_location"],
-      } as Names,
+      },
     },
   ),
   /**
