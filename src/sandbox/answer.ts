@@ -1,7 +1,7 @@
 /** Bodies in and answers out: their envelopes (specification part 1, conventions 2 to 4, and part 7). */
 import { hash } from "node:crypto";
 import { Decimal } from "../core/decimal.ts";
-import { type Json, parseExact } from "../core/json.ts";
+import { canonicalOf, type Json, parseExact } from "../core/json.ts";
 import type { PrintedDocument } from "./document.ts";
 import { type ErrorCode, errorStatuses } from "../platform/contract/operation.ts";
 
@@ -128,18 +128,8 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true });
 export function hashOf(sent: Sent): string {
   if (sent.body.length === 0 || sent.tooLarge) return `bytes ${sent.digest}`;
   try {
-    return hash("sha256", canonical(parseExact(UTF8.decode(sent.body))));
+    return hash("sha256", canonicalOf(parseExact(UTF8.decode(sent.body))));
   } catch {
     return `bytes ${sent.digest}`;
   }
-}
-
-/** Members in one order, numbers in one notation. */
-function canonical(value: Json): string {
-  if (value instanceof Decimal) return value.plain();
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((item: Json) => canonical(item)).join(",")}]`;
-  const members = Object.entries(value as Readonly<Record<string, Json>>);
-  members.sort(([one], [other]) => (one < other ? -1 : 1));
-  return `{${members.map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`).join(",")}}`;
 }

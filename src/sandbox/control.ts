@@ -48,25 +48,18 @@ export async function control(world: World, request: ControlRequest): Promise<Co
   try {
     const [, name = "", ...rest] = request.path.split("/");
     const route = routes[`${request.method} ${name}`];
-    const [resource] = rest;
+    const [resource = "", id = ""] = rest;
     // Companies come with the parties that are created: they can be counted, and are not put there.
     const isCounted = request.method === "GET" && resource === "companies";
-    if (
-      route === undefined ||
-      rest.length !== (route.segments ?? 0) ||
-      (resource !== undefined && !isResource(resource) && !isCounted)
-    )
+    const isKnown = rest.length === 0 || isResource(resource) || isCounted;
+    if (route === undefined || rest.length !== (route.segments ?? 0) || !isKnown)
       throw new ControlError(404, `There is no ${request.path}.`);
     const given = route.body?.safeParse(readJson(request, JSON.parse));
     const [issue] = given?.error?.issues ?? [];
     if (issue !== undefined)
       throw new ControlError(400, `${issue.path.join(".")} ${issue.message}`.trim());
-    const answer = await route.answer(
-      world,
-      given?.data as never,
-      request,
-      rest as [ResourceName, string],
-    );
+    const asked = { request, query: request.query, resource: resource as ResourceName, id };
+    const answer = await route.answer(world, given?.data as never, asked);
     const body = isPieces(answer) ? answer : [stringifyExact(answer)];
     return { status: route.status ?? 200, body };
   } catch (error) {
@@ -77,29 +70,29 @@ export async function control(world: World, request: ControlRequest): Promise<Co
 
 const isPieces = (answer: object): answer is Generator<string> => Symbol.iterator in answer;
 
+interface Asked extends Pick<ControlRequest, "query"> {
+  readonly request: ControlRequest;
+  /** What the path names after the route. */
+  readonly resource: ResourceName;
+  readonly id: string;
+}
+
 interface Route<Body = never> {
   /** How many segments follow the name in the path. */
   readonly segments?: number;
   readonly status?: number;
   /** None at all is an empty object. */
   readonly body?: z.ZodType<Body>;
-  answer(
-    world: World,
-    body: Body,
-    request: ControlRequest,
-    segments: readonly [resource: ResourceName, id: string],
-  ): object | Promise<object>;
+  answer(world: World, body: Body, asked: Asked): object | Promise<object>;
 }
 
 const route = <Body>(made: Route<Body>): Route => made as unknown as Route;
-const reading = (answer: (world: World, request: ControlRequest) => object): Route =>
-  route({ answer: (world, _body, request) => answer(world, request) });
 
 const count = z.int().min(0).max(10_000_000).default(0);
 const limit = z.int().min(0).optional();
 
 const routes: Readonly<Record<string, Route>> = {
-  "GET keys": reading((world) => ({ keys: world.keys.all().map(shownKey) })),
+  "GET keys": { answer: (world) => ({ keys: world.keys.all().map(shownKey) }) },
   "POST tokens": route({
     body: z.strictObject({ key: z.string() }),
     answer: (world, { key }) => ({
@@ -116,7 +109,7 @@ const routes: Readonly<Record<string, Route>> = {
     },
   }),
 
-  "GET clock": reading((world) => ({ now: iso(world.clock.now()) })),
+  "GET clock": { answer: (world) => ({ now: iso(world.clock.now()) }) },
   "POST clock": route({
     body: z.strictObject({ advanceSeconds: z.number().min(0).max(3_153_600_000) }),
     answer(world, { advanceSeconds }) {
@@ -125,40 +118,41 @@ const routes: Readonly<Record<string, Route>> = {
     },
   }),
 
-  "GET state": reading((world) => {
-    const now = world.clock.now();
-    const counts = world.records.counts();
-    const records = Object.fromEntries(resourceNames.map((name) => [name, counts[name] ?? 0]));
-    const [limits, faults] = [world.keys.limits(now), world.faults.list()];
-    return { scenario: world.scenario, now: iso(now), records, limits, faults };
-  }),
-
-  "GET records": route({
-    segments: 1,
-    answer(world, _body, { query: { key } }, [resource]) {
-      return pieces(world.records.texts(resource, key ? keyOf(world, key).company : null));
+  "GET state": {
+    answer(world) {
+      const now = world.clock.now();
+      const counts = world.records.counts();
+      const records = Object.fromEntries(resourceNames.map((name) => [name, counts[name] ?? 0]));
+      const [limits, faults] = [world.keys.limits(now), world.faults.list()];
+      return { scenario: world.scenario, now: iso(now), records, limits, faults };
     },
-  }),
+  },
+
+  "GET records": {
+    segments: 1,
+    answer: (world, _, { query: { key }, resource }) =>
+      pieces(world.records.texts(resource, key ? keyOf(world, key).company : null)),
+  },
   "POST records": route({
     segments: 1,
     status: 201,
     body: z.strictObject({ key: z.string(), records: z.array(z.looseObject({})) }),
-    answer(world, body, request, [resource]) {
+    answer(world, body, { request, resource }) {
       const key = keyOf(world, body.key);
       const given = exactly(request).records as readonly Fields[];
       const added = asOthers(world, () => given.map((raw) => add(world, key, resource, raw)));
       return pieces([added.map(({ record }) => stringifyExact(record))]);
     },
   }),
-  "PATCH records": route({
+  "PATCH records": {
     segments: 2,
-    answer(world, _body, request, [resource, id]) {
+    answer(world, _, { request, resource, id }) {
       const before = world.records.get(resource, id);
       if (before === null) throw new ControlError(404, `There is no ${resource} ${id}.`);
       const changes = exactly(request);
       return asOthers(world, () => change(world, resource, before, changes)).record;
     },
-  }),
+  },
 
   "POST generate": route({
     body: z.strictObject({
@@ -200,11 +194,13 @@ const routes: Readonly<Record<string, Route>> = {
       return { id: world.faults.arm(fault) };
     },
   }),
-  "GET faults": reading((world) => ({ faults: world.faults.list() })),
-  "DELETE faults": reading((world) => {
-    world.faults.clear();
-    return { faults: [] };
-  }),
+  "GET faults": { answer: (world) => ({ faults: world.faults.list() }) },
+  "DELETE faults": {
+    answer(world) {
+      world.faults.clear();
+      return { faults: [] };
+    },
+  },
 
   "POST limits": route({
     body: z.strictObject({ key: z.string(), perMinute: limit, monthlyCap: limit }),
@@ -212,7 +208,7 @@ const routes: Readonly<Record<string, Route>> = {
       world.keys.limit(keyOf(world, key).name, world.clock.now(), limits),
   }),
 
-  "GET readings": reading((world) => world.readings.values()),
+  "GET readings": { answer: (world) => world.readings.values() },
   "POST readings": route({
     body: ReadingsChange,
     answer(world, change) {
@@ -221,19 +217,20 @@ const routes: Readonly<Record<string, Route>> = {
     },
   }),
 
-  "GET requests": reading((world, { query }) => {
-    const { since = "0", last, method, path } = query;
-    if (!/^\d{1,15}$/.test(since)) throw new ControlError(400, "since is not a sequence number.");
-    if (last !== undefined && !/^\d{1,6}$/.test(last))
-      throw new ControlError(400, "last is not a number of requests.");
-    const requests = world.log.list({
-      since: Number(since),
-      last: last === undefined ? null : Number(last),
-      method: method?.toUpperCase() || null,
-      path: path || null,
-    });
-    return { requests };
-  }),
+  "GET requests": {
+    answer(world, _, { query: { since = "0", last, method, path } }) {
+      if (!/^\d{1,15}$/.test(since)) throw new ControlError(400, "since is not a sequence number.");
+      if (last !== undefined && !/^\d{1,6}$/.test(last))
+        throw new ControlError(400, "last is not a number of requests.");
+      const requests = world.log.list({
+        since: Number(since),
+        last: Number(last ?? -1),
+        method: method?.toUpperCase() || null,
+        path: path || null,
+      });
+      return { requests };
+    },
+  },
 };
 
 /** Records per transaction: requests are answered in between, and a large one writes fewer pages twice. */
@@ -250,14 +247,10 @@ function keyOf(world: World, name: string): Key {
   return key;
 }
 
-const shownKey = ({ name, value, company, type, scopes, sandbox }: Key) => ({
-  name,
-  key: value,
-  companyId: company,
-  companyType: type,
-  scopes,
-  sandbox,
-});
+const shownKey = ({ value: key, company: companyId, type: companyType, ...rest }: Key) => {
+  const { name, scopes, sandbox } = rest;
+  return { name, key, companyId, companyType, scopes, sandbox };
+};
 
 /** The body as an object whose numbers keep their digits. @throws ControlError */
 function exactly(request: ControlRequest): Fields {
@@ -287,33 +280,30 @@ function* pieces(portions: Iterable<readonly string[]>): Generator<string> {
 /** Any field as given, the rest by default. Records belong to the key's company unless they say another. */
 function add(world: World, key: Key, resource: ResourceName, given: Fields): Stored {
   const at = iso(world.clock.now());
-  const owner = typeof given.companyId === "string" ? given.companyId : key.company;
+  const owner = ownerIn(given, key.company);
   const record = complete(resource, given, { owner, at, next: world.nextNumber() });
   if (world.records.get(resource, record.id) !== null)
     throw new ControlError(400, `${resource} ${record.id} exists already.`);
-  return put(world, resource, record, owner, at);
+  return put(world, resource, record, owner);
 }
 
 function change(world: World, resource: ResourceName, before: Stored, changes: Fields): Stored {
-  const at = iso(world.clock.now());
-  const record = { ...before.record, updatedAt: at, ...changes, id: before.record.id };
-  const owner = "companyId" in changes ? changes.companyId : before.owner;
-  return put(world, resource, record, typeof owner === "string" ? owner : before.owner, at);
+  const updatedAt = iso(world.clock.now());
+  const record = { ...before.record, updatedAt, ...changes, id: before.record.id };
+  return put(world, resource, record, ownerIn(changes, before.owner));
 }
 
+const ownerIn = ({ companyId }: Fields, usual: string): string =>
+  typeof companyId === "string" ? companyId : usual;
+
 /** A payment moves its invoice's `updatedAt` (readings, Lists). */
-function put(
-  world: World,
-  resource: ResourceName,
-  record: RawRecord,
-  owner: string,
-  at: string,
-): Stored {
-  const stored = world.records.put(resource, record, owner);
+function put(world: World, resource: ResourceName, record: RawRecord, owner: string): Stored {
+  const { records, clock } = world;
+  const stored = records.put(resource, record, owner);
   const { invoiceId } = record;
   if (resource !== "payments" || typeof invoiceId !== "string") return stored;
-  const invoice = world.records.get("invoices", invoiceId);
-  if (invoice !== null)
-    world.records.put("invoices", { ...invoice.record, updatedAt: at }, invoice.owner);
+  const invoice = records.get("invoices", invoiceId);
+  const updatedAt = iso(clock.now());
+  if (invoice !== null) records.put("invoices", { ...invoice.record, updatedAt }, invoice.owner);
   return stored;
 }

@@ -68,7 +68,7 @@ export class Sql {
 
 /** A part of the sandbox's state, kept in the database. */
 export abstract class Part {
-  protected readonly sql: Sql;
+  readonly sql: Sql;
 
   constructor(sql: Sql) {
     this.sql = sql;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { invoiceDocument, print, ticketDocument } from "./document.ts";
+import { documentOf, print } from "./document.ts";
 import { parseExact } from "../core/json.ts";
 import type { Fields } from "./kinds.ts";
 
@@ -12,7 +12,7 @@ describe("PDFs", () => {
       "subtotal":100.10,"tax":3.00,"total":103.10,"createdAt":"2026-03-01T10:00:00Z",
       "lineItems":[{"description":"ULSD clear","gallons":40,"rate":2.5025,"amount":100.10}],
       "taxLines":[{"taxType":"Federal Excise","amount":3.00}]}`) as Fields;
-    const text = shown(await print(invoiceDocument(invoice, names)));
+    const text = shown(await print(documentOf("invoices", invoice, names)));
     const expected = [
       "Invoice INV-7",
       "Bluebonnet",
@@ -28,7 +28,7 @@ describe("PDFs", () => {
   it("of a ticket run over as many pages as they need", async () => {
     const productLines = Array.from({ length: 80 }, (_, n) => ({ product_name: `Product ${n}` }));
     const ticket = { ticketNumber: "T-1 ✓", productLines, receiverName: "J. Doe" };
-    const pdf = await print(ticketDocument(ticket, names));
+    const pdf = await print(documentOf("delivery-tickets", ticket, names));
     const text = shown(pdf);
     expect(text).toContain("Delivery ticket T-1 ?");
     expect(text).toContain("Product 79");

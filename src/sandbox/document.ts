@@ -1,7 +1,6 @@
 /** Invoices and delivery tickets on paper: what their PDFs show (specification part 4, `/pdf`). */
 import { Decimal } from "../core/decimal.ts";
-import type { Json } from "../core/json.ts";
-import { type Fields, isFields } from "./kinds.ts";
+import { type Fields, type Kind, rowsIn } from "./kinds.ts";
 
 /** What a kind of paper shows: labels and the fields behind them. Ids of companies become names, instants days. */
 interface Paper {
@@ -11,41 +10,44 @@ interface Paper {
   readonly totals: Readonly<Record<string, string>>;
 }
 
-const INVOICE: Paper = {
-  title: ["Invoice", "invoiceNumber"],
-  facts: {
-    Issuer: "companyId",
-    "Bill to": "payerCompanyId",
-    Status: "status",
-    Issued: "createdAt",
-    Due: "dueDate",
-    "PO number": "poNumber",
-    Contract: "contractNumber",
-  },
-  tables: {
-    lineItems: ["description", "product", "gallons", "rate", "amount"],
-    taxLines: ["taxType", "authority", "gallons", "rate", "amount"],
-  },
-  totals: { Subtotal: "subtotal", Tax: "tax", Total: "total" },
-};
-
 const FIGURES = ["gross_gallons", "net_gallons", "temperature", "api_gravity"];
-const TICKET: Paper = {
-  title: ["Delivery ticket", "ticketNumber"],
-  facts: {
-    Supplier: "supplierCompanyId",
-    Receiver: "receiverCompanyId",
-    Status: "status",
-    Delivered: "deliveryDate",
-    "Bill of lading": "bolNumber",
-    Carrier: "carrierCompanyName",
-    Driver: "driverName",
-    "Loaded at": "loadingTerminalName",
-    "Delivered to": "destinationName",
-    "Received by": "receiverName",
+
+const papers: Readonly<Partial<Record<Kind, Paper>>> = {
+  invoices: {
+    title: ["Invoice", "invoiceNumber"],
+    facts: {
+      Issuer: "companyId",
+      "Bill to": "payerCompanyId",
+      Status: "status",
+      Issued: "createdAt",
+      Due: "dueDate",
+      "PO number": "poNumber",
+      Contract: "contractNumber",
+    },
+    tables: {
+      lineItems: ["description", "product", "gallons", "rate", "amount"],
+      taxLines: ["taxType", "authority", "gallons", "rate", "amount"],
+    },
+    totals: { Subtotal: "subtotal", Tax: "tax", Total: "total" },
   },
-  tables: { productLines: ["product_name", "spec", ...FIGURES] },
-  totals: {},
+
+  "delivery-tickets": {
+    title: ["Delivery ticket", "ticketNumber"],
+    facts: {
+      Supplier: "supplierCompanyId",
+      Receiver: "receiverCompanyId",
+      Status: "status",
+      Delivered: "deliveryDate",
+      "Bill of lading": "bolNumber",
+      Carrier: "carrierCompanyName",
+      Driver: "driverName",
+      "Loaded at": "loadingTerminalName",
+      "Delivered to": "destinationName",
+      "Received by": "receiverName",
+    },
+    tables: { productLines: ["product_name", "spec", ...FIGURES] },
+    totals: {},
+  },
 };
 
 type Labelled = readonly (readonly [label: string, value: string])[];
@@ -60,26 +62,22 @@ export interface PrintedDocument {
 
 type Naming = (companyId: string) => string | null;
 
-const documentOf =
-  ({ title: [words, number], facts, tables, totals }: Paper) =>
-  (record: Fields, name: Naming): PrintedDocument => {
-    const labelled = (fields: Readonly<Record<string, string>>): Labelled =>
-      Object.entries(fields).map(([label, field]) => [label, shown(record, field, name)]);
-    return {
-      title: `${words} ${shown(record, number, name)}`,
-      facts: labelled(facts),
-      tables: Object.entries(tables).map(([field, columns]) => {
-        const list = record[field];
-        const rows = Array.isArray(list) ? (list as readonly Json[]).filter(isFields) : [];
-        const cells = rows.map((row) => columns.map((column) => shown(row, column, name)));
-        return [columns.map(headline), ...cells];
-      }),
-      totals: labelled(totals),
-    };
+/** A record of a kind that is printed. */
+export function documentOf(kind: Kind, record: Fields, name: Naming): PrintedDocument {
+  const { title, facts, tables, totals } = papers[kind] as Paper;
+  const [words, number] = title;
+  const labelled = (fields: Readonly<Record<string, string>>): Labelled =>
+    Object.entries(fields).map(([label, field]) => [label, shown(record, field, name)]);
+  return {
+    title: `${words} ${shown(record, number, name)}`,
+    facts: labelled(facts),
+    tables: Object.entries(tables).map(([field, columns]) => [
+      columns.map(headline),
+      ...rowsIn(record, field).map((row) => columns.map((column) => shown(row, column, name))),
+    ]),
+    totals: labelled(totals),
   };
-
-export const invoiceDocument = documentOf(INVOICE);
-export const ticketDocument = documentOf(TICKET);
+}
 
 /** Plain text; what the standard fonts cannot show becomes a question mark. */
 function shown(record: Fields, field: string, name: Naming): string {

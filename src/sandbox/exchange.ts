@@ -25,6 +25,7 @@ import {
 import { print } from "./document.ts";
 import { type Credentials, defaultRateHeaders, type Key, WRITE_SCOPE } from "./keys.ts";
 import { written } from "./notation.ts";
+import type { Json } from "../core/json.ts";
 import { type Match, perform } from "./operations.ts";
 import { type Fault, requiredKey, type Write } from "./requests.ts";
 import { iso } from "./settings.ts";
@@ -77,11 +78,14 @@ export interface Departure {
   readonly half?: boolean;
 }
 
-interface Outcome extends Departure {
-  readonly headers: Answer["headers"];
-}
+const TORN: Departure = { answer: null };
 
-const TORN: Outcome = { answer: null, headers: {} };
+/** Behind those of the request, the answer's own. */
+const withHeaders = (headers: Answer["headers"], answer: Answer): Answer => ({
+  ...answer,
+  headers: { ...headers, ...answer.headers },
+});
+
 const GARBAGE = json(200, "<html><body>It works, but this is no JSON</body>");
 
 export class Exchange {
@@ -125,10 +129,8 @@ export class Exchange {
         const caller = world.keys.get(key);
         const match = matchRoute(method, path);
         if (caller === null || match === null) continue;
-        const run = (): Answer => {
-          const given = body === null ? undefined : parsed(body);
-          return perform(world, caller, match, {}, given, due);
-        };
+        const given = (): Json | undefined => (body === null ? undefined : parsed(body));
+        const run = (): Answer => perform(world, caller, match, {}, given(), due);
         if (write === null) this.#attempt(run);
         else this.#arrive(late, JSON.parse(write) as Write, run);
       }
@@ -165,18 +167,14 @@ export class Exchange {
       if ("answer" in admitted || admitted.fault?.kind === "delay") return admitted;
       return this.#finish(admitted);
     });
-    const { answer, half, headers } = "answer" in first ? first : await this.#later(first);
+    const { answer, half } = "answer" in first ? first : await this.#later(first);
     if (answer === null) return TORN;
-    const date = new Date(world.clock.now()).toUTCString();
-    const whole = await this.#written(answer);
-    return {
-      answer: { ...whole, headers: { Date: date, ...headers, ...whole.headers } },
-      half: half === true,
-    };
+    const headers = { Date: new Date(world.clock.now()).toUTCString() };
+    return { answer: withHeaders(headers, await this.#written(answer)), half: half === true };
   }
 
   /** A fault `delay`: the key is in flight, then the write runs, whether or not its client still waits. */
-  async #later(admitted: Admitted): Promise<Outcome> {
+  async #later(admitted: Admitted): Promise<Departure> {
     const world = this.#world;
     const { epoch } = world;
     const ms = admitted.fault?.kind === "delay" ? admitted.fault.ms : 0;
@@ -190,19 +188,20 @@ export class Exchange {
   }
 
   /** Runs the operation, or what a fault makes of it, and keeps the outcome. */
-  #finish(admitted: Admitted): Outcome {
+  #finish(admitted: Admitted): Departure {
     const { clock, idempotency, keys, log } = this.#world;
     const { key, write, fault, seq, headers, at } = admitted;
     const now = clock.now();
     const { result, seen } = this.#run(admitted, now);
     if (write !== null && result === null) idempotency.free(write);
     if (write !== null && result !== null) idempotency.end(write, result, at, now);
-    const again =
-      fault?.kind === "twice" && write !== null ? replayOf(this.#world, write, now) : null;
+    const isTwice = fault?.kind === "twice" && write !== null;
+    const again = isTwice ? replayOf(this.#world, write, now) : null;
     const status = seen?.status ?? null;
     if (status !== null && status < 400) keys.bill(key.name, now);
     log.end(seq, key.name, { status, replayed: again !== null, fault: fault?.kind ?? null });
-    return { answer: again ?? seen, half: fault?.kind === "truncate", headers };
+    const answer = again ?? seen;
+    return { answer: answer && withHeaders(headers, answer), half: fault?.kind === "truncate" };
   }
 
   /**
@@ -263,10 +262,8 @@ export class Exchange {
     const { method, path } = arrived;
     const body = arrived.body.length === 0 ? null : arrived.body;
     const held = write === null ? null : JSON.stringify(write);
-    this.#world.sql.run(
-      "insert into late (due, key, method, path, body, write) values (?, ?, ?, ?, ?, ?)",
-      [due, key.name, method, path, body, held],
-    );
+    const late = "insert into late (due, key, method, path, body, write) values (?, ?, ?, ?, ?, ?)";
+    this.#world.sql.run(late, due, key.name, method, path, body, held);
   }
 
   async #written(answer: Answer): Promise<Answer> {
@@ -278,7 +275,7 @@ export class Exchange {
 }
 
 /** What may run, or the answer without the operation: a refusal or a replay. */
-function admit(world: World, arrived: Arrived): Admitted | Outcome {
+function admit(world: World, arrived: Arrived): Admitted | Departure {
   const { method, path, query, body, digest, tooLarge } = arrived;
   const now = world.clock.now();
   const { idempotencyKey = null } = arrived.headers;
@@ -287,9 +284,9 @@ function admit(world: World, arrived: Arrived): Admitted | Outcome {
   const seq = world.log.begin(line);
   let headers = defaultRateHeaders;
   let key: Key | null = null;
-  const settled = (answer: Answer, replayed: boolean): Outcome => {
+  const settled = (answer: Answer, replayed: boolean): Departure => {
     world.log.end(seq, key?.name ?? null, { status: answer.status, replayed, fault: null });
-    return { answer, headers };
+    return { answer: withHeaders(headers, answer) };
   };
   try {
     key = world.keys.authenticate(arrived.headers, now);

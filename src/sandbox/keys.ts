@@ -29,10 +29,7 @@ interface Usage {
   readonly monthUsed: number;
 }
 
-interface Limits {
-  readonly perMinute?: number | undefined;
-  readonly monthlyCap?: number | undefined;
-}
+type Limits = { readonly [Name in "perMinute" | "monthlyCap"]?: number | undefined };
 
 export interface Credentials {
   readonly apiKey: string | undefined;
@@ -117,10 +114,9 @@ export class Keys extends Part {
     const used = full ? minuteUsed : minuteUsed + 1;
     this.#use(key, { ...usage, start: start ?? now, minuteUsed: used });
     const headers = rateHeaders(perMinute, full ? 0 : perMinute - used, wholeSeconds(end - now));
-    if (full) return { headers, refused: exceeded("RATE_LIMIT_EXCEEDED", "burst", end, now) };
+    if (full) return { headers, refused: exceeded("burst", end, now) };
     const capped = monthUsed >= monthlyCap;
-    const refused = capped ? exceeded("MONTHLY_CAP_EXCEEDED", "quota", nextMonth(now), now) : null;
-    return { headers, refused };
+    return { headers, refused: capped ? exceeded("quota", nextMonth(now), now) : null };
   }
 
   /** Counts an answer that is billed: below 400 and no replay (readings). */
@@ -174,10 +170,8 @@ export class Keys extends Part {
     const signed = Buffer.from(`${head}.${body}`);
     const given = Buffer.from(signature, "base64url");
     if (!verify("RSA-SHA256", signed, createPublicKey(this.#privateKey()), given)) return null;
-    const { key, exp } = JSON.parse(Buffer.from(body, "base64url").toString()) as {
-      key: string;
-      exp: number;
-    };
+    const claims: unknown = JSON.parse(Buffer.from(body, "base64url").toString());
+    const { key, exp } = claims as { key: string; exp: number };
     return now < exp * 1000 ? this.get(key) : null;
   }
 
@@ -204,14 +198,14 @@ const rateHeaders = (limit: number, remaining: number, reset: number): Headers =
 /** Those of an answer to nobody in particular. */
 export const defaultRateHeaders = rateHeaders(UNUSED.perMinute, UNUSED.perMinute, 60);
 
-function exceeded(
-  code: "RATE_LIMIT_EXCEEDED" | "MONTHLY_CAP_EXCEEDED",
-  kind: "burst" | "quota",
-  until: number,
-  now: number,
-): Refusal {
+const LIMITS = {
+  burst: { code: "RATE_LIMIT_EXCEEDED", what: "requests of this minute" },
+  quota: { code: "MONTHLY_CAP_EXCEEDED", what: "billable requests of this month" },
+} as const;
+
+function exceeded(kind: keyof typeof LIMITS, until: number, now: number): Refusal {
   const retryAfterSec = wholeSeconds(until - now);
-  const what = kind === "burst" ? "requests of this minute" : "billable requests of this month";
+  const { code, what } = LIMITS[kind];
   return refusal(code, `The ${what} are used up.`, {
     fields: { retryAfterSec, kind, resetAt: iso(until) },
     headers: { "Retry-After": String(retryAfterSec) },

@@ -8,7 +8,12 @@ import type { Json } from "../core/json.ts";
 import { Invoice, Payment } from "../platform/contract/invoice.ts";
 import { Connection, FreightRate } from "../platform/contract/network.ts";
 import { RackPrice } from "../platform/contract/pricing.ts";
-import { Allocation, Location, SupplierTerminal } from "../platform/contract/place.ts";
+import {
+  Allocation,
+  CompanyProfile,
+  Location,
+  SupplierTerminal,
+} from "../platform/contract/place.ts";
 import { decimal, integer } from "../platform/contract/primitives.ts";
 import { DeliveryTicket } from "../platform/contract/delivery-ticket.ts";
 import { Order, OrderNote } from "../platform/contract/order.ts";
@@ -44,14 +49,16 @@ export const schemas = {
   locations: Location,
   allocations: Allocation,
   "supplier-terminals": SupplierTerminal,
+  companies: CompanyProfile,
 } satisfies Record<string, z.ZodObject>;
 
-export type ResourceName = keyof typeof schemas;
+export type Kind = keyof typeof schemas;
 /** Companies are no resource: they come with the parties that are created. */
-export type Kind = ResourceName | "companies";
+export type ResourceName = Exclude<Kind, "companies">;
 
-export const resourceNames = Object.keys(schemas) as ResourceName[];
-export const isResource = (name: string): name is ResourceName => Object.hasOwn(schemas, name);
+export const isResource = (name: string): name is ResourceName =>
+  name !== "companies" && Object.hasOwn(schemas, name);
+export const resourceNames = Object.keys(schemas).filter(isResource);
 
 interface Resource {
   /** As messages name one of them. */
@@ -240,41 +247,26 @@ const numbered = (next: number): string => String(next).padStart(6, "0");
  * A whole record: every field of its kind, given or by default, and whatever else is given. Nested rows get ids
  * and point to their record.
  */
-export function complete(kind: ResourceName, given: Fields, birth: Birth): RawRecord {
-  const { blank, rows } = blanks[kind];
+export function complete(kind: Kind, given: Fields, birth: Birth): RawRecord {
+  const { born, rows = {} } = kinds[kind];
+  const schema: z.ZodObject = schemas[kind];
   const id = typeof given.id === "string" ? given.id : randomUUID();
-  const record: Record<string, Json> = { id, ...blank, ...kinds[kind].born?.(birth), ...given };
-  for (const { field, make } of rows) {
+  const record: Record<string, Json> = { id, ...blankOf(schema), ...born?.(birth), ...given };
+  for (const [field, { parent, born }] of Object.entries(rows)) {
     const list = record[field];
-    if (Array.isArray(list))
-      record[field] = list.map((item) => (isFields(item) ? make(item, id) : item));
+    if (!Array.isArray(list)) continue;
+    const row = rowSchema(schema.shape[field]);
+    record[field] = list.map((item: Json) => {
+      if (!isFields(item)) return item;
+      const rowId = "id" in row.shape ? { id: item.id ?? randomUUID() } : {};
+      const own = { ...rowId, ...(parent && { [parent]: id }) };
+      const whole = { ...own, ...blankOf(row), ...born, ...own, ...item };
+      return field === "lines" ? withAliases(whole, item) : whole;
+    });
   }
   const { createdAt = birth.at, updatedAt = birth.at, ...rest } = record;
   return { ...rest, id, createdAt, updatedAt };
 }
-
-interface Blank {
-  readonly blank: Fields;
-  readonly rows: readonly { field: string; make: (given: Fields, recordId: string) => Fields }[];
-}
-
-const blanks = Object.fromEntries(
-  Object.entries<z.ZodObject>(schemas).map(([kind, schema]) => {
-    const { rows = {} } = kinds[kind as Kind];
-    const made = Object.entries(rows).map(([field, { parent, born }]) => {
-      const row = rowSchema(schema.shape[field]);
-      const blank = { ...blankOf(row), ...born };
-      const make = (given: Fields, recordId: string): Fields => {
-        const id = "id" in row.shape ? { id: given.id ?? randomUUID() } : {};
-        const own = { ...id, ...(parent && { [parent]: recordId }) };
-        const whole = { ...own, ...blank, ...own, ...given };
-        return field === "lines" ? withAliases(whole, given) : whole;
-      };
-      return { field, make };
-    });
-    return [kind, { blank: blankOf(schema), rows: made }];
-  }),
-) as unknown as Readonly<Record<ResourceName, Blank>>;
 
 /** Both names of quantity and unit are shown, whichever was given (specification 2.2). */
 function withAliases(line: Fields, given: Fields): Fields {
@@ -289,20 +281,32 @@ function rowSchema(field: unknown): z.ZodObject {
   return (field as z.ZodArray<z.ZodObject>).element;
 }
 
+const blanks = new Map<z.ZodObject, Fields>();
+
 /** What a schema says of a field that is not there: null, nothing, zero. Ids and times have no such value. */
-function blankOf({ shape }: z.ZodObject): Fields {
-  const fields = Object.entries(shape).map(([name, schema]): [string, Json | undefined] => {
-    if (schema instanceof z.ZodDefault) return [name, schema.def.defaultValue as Json];
-    if (schema instanceof z.ZodArray) return [name, []];
-    if (schema instanceof z.ZodBoolean) return [name, false];
-    if (schema === decimal || schema === integer) return [name, 0];
-    return [name, schema instanceof z.ZodString && schema.format === null ? "" : undefined];
+function blankOf(schema: z.ZodObject): Fields {
+  const known = blanks.get(schema);
+  if (known !== undefined) return known;
+  const fields = Object.entries(schema.shape).map(([name, field]): [string, Json | undefined] => {
+    if (field instanceof z.ZodDefault) return [name, field.def.defaultValue as Json];
+    if (field instanceof z.ZodArray) return [name, []];
+    if (field instanceof z.ZodBoolean) return [name, false];
+    if (field === decimal || field === integer) return [name, 0];
+    return [name, field instanceof z.ZodString && field.format === null ? "" : undefined];
   });
-  return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as Fields;
+  const blank = Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as Fields;
+  blanks.set(schema, blank);
+  return blank;
 }
 
 export function isFields(value: Json | undefined): value is Fields {
   return (
     typeof value === "object" && value !== null && !Array.isArray(value) && !("toJSON" in value)
   );
+}
+
+/** The rows of a list inside a record; none where it has no such list. */
+export function rowsIn(record: Fields, field: string): Fields[] {
+  const list = record[field];
+  return Array.isArray(list) ? (list as readonly Json[]).filter(isFields) : [];
 }

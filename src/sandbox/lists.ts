@@ -137,18 +137,17 @@ export class Lists extends Part {
     const forward = order === "updatedAt";
     const [column, after, direction] = forward ? ["updated", ">", ""] : ["created", "<", "desc"];
     // One bound that an index can begin at: beside the place of the cursor, `since` is only looked at (or implied).
-    const bounds = [
-      ...(last === null ? [] : [`(${column}, id) ${after} (:time, :last)`]),
-      ...(last !== null && forward ? [] : [forward ? "updated >= :since" : "+updated >= :since"]),
-    ].join(" and ");
+    const place = `(${column}, id) ${after} (:time, :last)`;
+    const bounds =
+      last === null
+        ? `${forward ? "" : "+"}updated >= :since`
+        : forward
+          ? place
+          : `${place} and +updated >= :since`;
+    const [time, id] = last ?? [];
     const rows = this.#rows(
       `${from} and ${bounds} order by ${column} ${direction}, id ${direction} limit :limit`,
-      {
-        ...values,
-        limit: pageSize + 1,
-        ...(last === null ? {} : { time: last[0], last: last[1] }),
-        ...(last !== null && forward ? {} : { since }),
-      },
+      { ...values, since, time, last: id, limit: pageSize + 1 },
     );
     const shown = rows.slice(0, pageSize);
     const end = rows.length > pageSize ? shown.at(-1) : undefined;
@@ -156,7 +155,7 @@ export class Lists extends Part {
     const hasMore = end !== undefined || cursorsNeverEnd;
     const empty = emptyPages && hasMore && state.afterEmpty !== true;
     const reached =
-      end === undefined ? null : ([forward ? end.updated : end.created, end.id] as const);
+      end === undefined ? null : ([end[forward ? "updated" : "created"], end.id] as const);
     const next = { ...state, page: page + 1, last: empty ? last : reached, afterEmpty: empty };
     const nextCursor = hasMore ? this.cursors.seal(next, start.now) : null;
     const totalPages = Math.ceil(total / pageSize);
@@ -267,10 +266,8 @@ class Cursors extends Part {
   open(cursor: string, now: number, lifeSeconds: number): WalkState | null {
     const [text = "", signature] = cursor.split(".");
     if (signature !== this.#signature(text)) return null;
-    const { at, state } = JSON.parse(Buffer.from(text, "base64url").toString()) as {
-      at: number;
-      state: WalkState;
-    };
+    const sealed: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    const { at, state } = sealed as { at: number; state: WalkState };
     return now - at > lifeSeconds * 1000 ? null : state;
   }
 
@@ -291,10 +288,7 @@ function selection(kind: Kind, shelf: number, filters: Filters): { from: string;
     words: ["words match :words", words],
     status: ["status = :status", status],
     parent: ["parent = :parent", parent],
-    product: [
-      "instr(products, :product) > 0",
-      product === undefined ? undefined : `\n${fold(product)}\n`,
-    ],
+    product: ["instr(products, :product) > 0", product && `\n${fold(product)}\n`],
     search: ["instr(search, :search) > 0", search],
   } as const;
   const given = Object.entries(conditions).filter(([, [, value]]) => value !== undefined);
@@ -319,18 +313,13 @@ function wordsOf(search: string): string | undefined {
 /** Status sorts by the life cycle; what is null or unknown comes last in both directions. */
 function ordering(sort: Sort | undefined): string {
   const direction = sort?.order === "asc" ? "asc" : "desc";
-  switch (sort?.by ?? "createdAt") {
-    case "updatedAt":
-      return `updated ${direction}, id ${direction}`;
-    case "parent":
-      return `parent ${direction}, created, id`;
-    case "requestedDate":
-      return `requested is null, requested ${direction}, id ${direction}`;
-    case "status":
-      return `${LIFE} is null, ${LIFE} ${direction}, created desc, id desc`;
-    default:
-      return `created ${direction}, id ${direction}`;
-  }
+  const orders: Readonly<Record<string, string>> = {
+    updatedAt: `updated ${direction}, id ${direction}`,
+    parent: `parent ${direction}, created, id`,
+    requestedDate: `requested is null, requested ${direction}, id ${direction}`,
+    status: `${LIFE} is null, ${LIFE} ${direction}, created desc, id desc`,
+  };
+  return orders[sort?.by ?? ""] ?? `created ${direction}, id ${direction}`;
 }
 
 const LIFE = `case status ${orderStatuses.map((status, at) => `when '${status}' then ${at}`).join(" ")} end`;

@@ -2,7 +2,6 @@
  * Every operation of the contract (specification part 4), carried out on the sandbox's records: what most of them do (list,
  * read, create and change records of a kind), then each by its name, then pricing (readings, Pricing).
  */
-import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import { Decimal } from "../core/decimal.ts";
 import { type Json, stringifyExact } from "../core/json.ts";
@@ -19,7 +18,7 @@ import {
   refusal,
   success,
 } from "./answer.ts";
-import { invoiceDocument, type PrintedDocument, ticketDocument } from "./document.ts";
+import { documentOf } from "./document.ts";
 import type { Key } from "./keys.ts";
 import {
   complete,
@@ -65,7 +64,7 @@ export function perform(
     body: operation.body === undefined ? undefined : valid(operation.body, body, "The body"),
     raw: body ?? null,
   };
-  const handle = handlers[name] as (call: Call) => Answer;
+  const handle = (handlers[name] ?? usual) as (call: Call) => Answer;
   return operation.method === "GET" ? world.lagging.read(now, () => handle(call)) : handle(call);
 }
 
@@ -104,69 +103,69 @@ type Handlers = {
   readonly [Id in OperationId]: (call: Call<Part<Id, "query">, Part<Id, "body">>) => Answer;
 };
 
-interface Paging {
+/**
+ * What an operation does by its row of the contract alone: its path begins with the name of the kind. Others have a
+ * handler of their own. Fields that a PUT does not send stay as they are (rule P3).
+ */
+function usual(call: Call): Answer {
+  const { world, operation } = call;
+  const [, name = ""] = operation.path.split("/");
+  const kind = (name === "pricing" ? "rack-prices" : name) as ResourceName;
+  if (operation.success.kind === "list") return listed(call, kind);
+  if (operation.method === "POST") return one(201, create(call, kind, checked(call, kind)));
+  const before = seen(call, kind);
+  if (operation.success.kind === "pdf")
+    return printed(documentOf(kind, before.record, world.records.companyName));
+  if (operation.method === "GET") return one(200, before);
+  return one(200, amend(call, kind, before, checked(call, kind)));
+}
+
+/** The query of a list. A filter has the name of the field that it compares ({@link kinds}). */
+interface ListQuery extends Readonly<Record<string, string | boolean | number | undefined>> {
   readonly page: number;
   readonly pageSize: number;
   readonly updatedSince?: string | undefined;
   readonly cursor?: string | undefined;
-}
-
-/** Which records of a kind a list shows, and in which order. */
-interface Selected {
   readonly role?: Role;
-  readonly filters: Filters;
-  readonly sort?: Sort;
+  readonly direction?: Role;
+  readonly product?: string | undefined;
+  readonly search?: string | undefined;
+  readonly sortBy?: string;
+  readonly sortOrder?: string;
 }
 
 /** A page of the list, or of the walk when `updatedSince` or `cursor` is given (rules P1 and P2). */
-const lists =
-  <Query extends Paging>(kind: Kind, select: (query: Query, world: World) => Selected) =>
-  (call: Call<Query>): Answer => {
-    const { world, key, query, now } = call;
-    const { page, pageSize, updatedSince, cursor } = query;
-    const { role = "own", filters, sort } = select(query, world);
-    const shelf = world.records.shelf(kind, key.company, role);
-    const listing = { kind, company: key.company, shelf, filters, page, pageSize, sort };
-    const isWalk = updatedSince !== undefined || cursor !== undefined;
-    return json(
-      200,
-      isWalk
-        ? world.lists.walk({ ...listing, updatedSince, cursor, now })
-        : world.lists.page(listing),
-    );
+function listed({ world, key, now, ...call }: Call, kind: Kind): Answer {
+  const query = call.query as ListQuery;
+  const { page, pageSize, updatedSince, cursor, product, search, sortBy, sortOrder = "" } = query;
+  const { status = "status", parent = "" } = kinds[kind];
+  const shelf = world.records.shelf(kind, key.company, query.role ?? query.direction ?? "own");
+  const findsNothing =
+    kind === "connections" && world.readings.values().connectionSearch === "nothing";
+  const filters = {
+    status: asText(query[status]),
+    parent: asText(query[parent]),
+    product,
+    search: findsNothing && search !== undefined ? NO_NAME : search,
   };
+  const sort = sortBy === undefined ? undefined : { by: sortBy, order: sortOrder };
+  const listing = { kind, company: key.company, shelf, filters, page, pageSize, sort };
+  const isWalk = updatedSince !== undefined || cursor !== undefined;
+  const { lists } = world;
+  return json(
+    200,
+    isWalk ? lists.walk({ ...listing, updatedSince, cursor, now }) : lists.page(listing),
+  );
+}
+
+const asText = (value: ListQuery[string]): string | undefined =>
+  value === undefined ? undefined : String(value);
 
 /** Everything of the caller's of a kind, as one array. */
 function whole({ world, key }: Call, kind: Kind, filters: Filters, sort: Sort): string {
   const shelf = world.records.shelf(kind, key.company, "own");
   return world.lists.whole(kind, shelf, filters, sort);
 }
-
-const reads =
-  (kind: Kind) =>
-  (call: Call): Answer =>
-    one(200, seen(call, kind));
-
-const prints =
-  (
-    kind: Kind,
-    document: (record: Fields, name: (id: string) => string | null) => PrintedDocument,
-  ) =>
-  (call: Call): Answer =>
-    printed(document(seen(call, kind).record, call.world.records.companyName));
-
-const creates =
-  (kind: ResourceName) =>
-  (call: Call): Answer =>
-    one(201, create(call, kind, checked(call, kind)));
-
-/** Fields that are not sent stay as they are (rule P3). */
-const updates =
-  (kind: ResourceName) =>
-  (call: Call): Answer => {
-    const before = seen(call, kind);
-    return one(200, amend(call, kind, before, checked(call, kind)));
-  };
 
 /** The record of the path. @throws 404 when there is none that the caller can see (rule V1). */
 function seen({ world, id, key }: Call, kind: Kind): Stored {
@@ -249,18 +248,13 @@ interface Definition {
   readonly shape?: Readonly<Record<string, z.ZodType>>;
 }
 
-const handlers: Handlers = {
-  listOrders: lists("orders", ({ status, product, search, sortBy, sortOrder }) => ({
-    filters: { status, product, search },
-    sort: { by: sortBy, order: sortOrder },
-  })),
-  createOrder: creates("orders"),
+/** The operations that do more than their row says, or something else. */
+const handlers: Partial<Handlers> = {
   /** The detail carries the sub-records, whose fields nobody knows: none, unless they were put there raw. */
   getOrder(call) {
     const { record } = seen(call, "orders");
     return success(200, stringifyExact({ bids: [], pickup: null, delivery: null, ...record }));
   },
-  updateOrder: updates("orders"),
   listOrderNotes(call) {
     const order = seen(call, "orders");
     const notes = call.world.records.children("order-notes", order.record.id);
@@ -274,13 +268,6 @@ const handlers: Handlers = {
     return one(201, create(call, "order-notes", note));
   },
 
-  listDeliveryTickets: lists("delivery-tickets", ({ status, orderId }) => ({
-    filters: { status, parent: orderId },
-  })),
-  createDeliveryTicket: creates("delivery-tickets"),
-  getDeliveryTicket: reads("delivery-tickets"),
-  updateDeliveryTicket: updates("delivery-tickets"),
-  getDeliveryTicketPdf: prints("delivery-tickets", ticketDocument),
   signDeliveryTicket(call) {
     const ticket = seen(call, "delivery-tickets");
     if (ticket.record.status === "VOID") throw invalid("A void delivery ticket cannot be signed.");
@@ -288,10 +275,6 @@ const handlers: Handlers = {
     return one(200, amend(call, "delivery-tickets", ticket, changes));
   },
 
-  listInvoices: lists("invoices", ({ status, role, orderId, search }) => ({
-    role,
-    filters: { status, parent: orderId, search },
-  })),
   createInvoice(call) {
     const { world, key } = call;
     const { invoiceNumber } = call.body;
@@ -310,8 +293,6 @@ const handlers: Handlers = {
     const lineItems = (body.lineItems as readonly Fields[]).map(withAmount);
     return one(201, create(call, "invoices", { ...body, invoiceNumber: kept, lineItems, status }));
   },
-  getInvoice: reads("invoices"),
-  getInvoicePdf: prints("invoices", invoiceDocument),
   /** The issuer marks paid; the payer sees the invoice, but it is not his to mark. */
   markInvoicePaid(call) {
     const invoice = seen(call, "invoices");
@@ -323,15 +304,6 @@ const handlers: Handlers = {
     const changes = { paidAt: call.at, ...known(call), status: "PAID" };
     return one(200, amend(call, "invoices", invoice, changes));
   },
-  listPayments: lists("payments", ({ role, invoiceId }) => ({
-    role,
-    filters: { parent: invoiceId },
-  })),
-  getPayment: reads("payments"),
-
-  listRackPrices: lists("rack-prices", ({ product, terminalId }) => ({
-    filters: { product, parent: terminalId },
-  })),
 
   /** A terminal of one's own that has no prices is an empty answer, an unknown one is none. */
   listTerminalPrices(call) {
@@ -407,27 +379,14 @@ const handlers: Handlers = {
     return one(201, create(call, "freight-rates", rate));
   },
 
-  updateFreightRate: updates("freight-rates"),
-
   deleteFreightRate(call) {
     call.world.records.remove("freight-rates", seen(call, "freight-rates").record.id);
     return noContent;
   },
 
-  listConnections: lists("connections", ({ direction, status, search }, { readings }) => {
-    const { connectionSearch } = readings.values();
-    const finds = search !== undefined && connectionSearch === "nothing" ? NO_NAME : search;
-    return { role: direction, filters: { status, search: finds } };
-  }),
-  getConnection: reads("connections"),
   createCustomer: (call) => createParty(call, "CUSTOMER"),
   createSupplier: (call) => createParty(call, "SUPPLIER"),
-  getCompanyProfile: reads("companies"),
 
-  listLocations: lists("locations", ({ search, isActive }) => ({
-    filters: { search, status: isActive === undefined ? undefined : String(isActive) },
-  })),
-  getLocation: reads("locations"),
   updateLocation(call) {
     const location = seen(call, "locations");
     // The fields of a schedule or compartment are not specified, so both are kept whole.
@@ -438,12 +397,6 @@ const handlers: Handlers = {
   },
   listAllocations: (call) =>
     success(200, whole(call, "allocations", {}, { by: "parent", order: "asc" })),
-  listSupplierTerminals: lists("supplier-terminals", ({ search, state }) => ({
-    filters: { search, status: state },
-  })),
-  createSupplierTerminal: creates("supplier-terminals"),
-  getSupplierTerminal: reads("supplier-terminals"),
-  updateSupplierTerminal: updates("supplier-terminals"),
 };
 
 /** A text that is in no name. */
@@ -463,24 +416,19 @@ const isNumeric = (value: Json | undefined): value is Numeric =>
 function createParty(call: Call, type: "CUSTOMER" | "SUPPLIER"): Answer {
   const { world, key, at } = call;
   const { name = "", phone, contactPhone, street, city, state, zip, ...contact } = known(call);
-  const id = randomUUID();
-  const company = {
-    id,
+  const given = {
     name,
     type,
-    dba: null,
     phone: phone ?? contactPhone ?? null,
-    website: null,
-    logoUrl: null,
     billingStreet: street ?? null,
     billingCity: city ?? null,
     billingState: state ?? null,
     billingZip: zip ?? null,
-    createdAt: at,
-    updatedAt: at,
     sandbox: key.sandbox,
     contact: { ...contact, ...(contactPhone === undefined ? {} : { contactPhone }) },
   };
+  const company = complete("companies", given, { owner: "", at, next: 0 });
+  const { id } = company;
   world.records.put("companies", company, id);
   const { externalIdBecomesErpId, supplierConnectionRuns } = world.readings.values();
   const runsToUs = type === "SUPPLIER" && supplierConnectionRuns === "toUs";

@@ -4,7 +4,7 @@
  */
 import { type Json, parseExact, stringifyExact } from "../core/json.ts";
 import { Part, type Sql } from "./database.ts";
-import { type Fields, isFields, type Kind, kinds, type RawRecord, type Role } from "./kinds.ts";
+import { type Fields, type Kind, kinds, type RawRecord, type Role, rowsIn } from "./kinds.ts";
 import { type Clock, micros, type Readings } from "./settings.ts";
 
 export interface Stored {
@@ -27,7 +27,7 @@ const NATURAL = `${ROWS} kind = ? and owner = ? and natural = ? order by seq lim
 const PORTION = `${ROWS} kind = :kind and seq > :seq and (:owner is null or owner = :owner)
   order by seq limit 1000`;
 
-export class Records extends Part implements Others {
+export class Records extends Part {
   /** Made once: to make one takes longer than most of what runs in it. */
   readonly #transact = this.sql.database.transaction((work: () => unknown) => work());
   readonly #shelves = new Map<string, number>();
@@ -67,21 +67,15 @@ export class Records extends Part implements Others {
     const card = cardOf(kind, record, owner, this);
     const { shown, hidden } = texts(kind, record);
     const { parent, natural } = card.lookup;
-    let seq = before?.seq ?? 0;
-    if (before === null) {
-      this.#stock(kind, 1);
-      const added = this.sql.run(
-        "insert into record (kind, id, owner, parent, natural, shown, hidden) values (?, ?, ?, ?, ?, ?, ?)",
-        [kind, record.id, owner, parent, natural, shown, hidden],
-      );
-      seq = Number(added.lastInsertRowid);
-    } else {
-      this.#clear(kind, before);
-      this.sql.run(
-        "update record set owner = ?, parent = ?, natural = ?, shown = ?, hidden = ? where seq = ?",
-        [owner, parent, natural, shown, hidden, seq],
-      );
-    }
+    if (before === null) this.#stock(kind, 1);
+    else this.#clear(kind, before);
+    const seq = this.sql.value<number>(
+      `insert into record (kind, id, owner, parent, natural, shown, hidden) values (?, ?, ?, ?, ?, ?, ?)
+       on conflict (kind, id) do update set owner = excluded.owner, parent = excluded.parent,
+         natural = excluded.natural, shown = excluded.shown, hidden = excluded.hidden
+       returning seq`,
+      [kind, record.id, owner, parent, natural, shown, hidden],
+    ) as number;
     this.#stand(kind, record.id, seq, card);
     this.#reindex(seq, before === null ? null : this.#card(kind, before).words, card.words);
     for (const payment of followers)
@@ -127,11 +121,10 @@ export class Records extends Part implements Others {
     const name = `${kind} ${company} ${role}`;
     const known = this.#shelves.get(name);
     if (known !== undefined) return known;
-    const of = [kind, company, role];
-    this.sql.run("insert or ignore into shelf (kind, company, role) values (?, ?, ?)", of);
     const number = this.sql.value<number>(
-      "select number from shelf where kind = ? and company = ? and role = ?",
-      of,
+      `insert into shelf (kind, company, role) values (?, ?, ?)
+       on conflict do update set role = excluded.role returning number`,
+      [kind, company, role],
     ) as number;
     this.#shelves.set(name, number);
     return number;
@@ -171,10 +164,8 @@ export class Records extends Part implements Others {
     const card = this.#card(kind, before);
     for (const { company, role } of card.sights) {
       const shelf = this.shelf(kind, company, role);
-      const { changes } = this.sql.run(
-        "delete from sight where shelf = ? and updated = ? and id = ?",
-        [shelf, card.updated, before.record.id],
-      );
+      const sight = "delete from sight where shelf = ? and updated = ? and id = ?";
+      const { changes } = this.sql.run(sight, shelf, card.updated, before.record.id);
       if (changes > 0) this.#count(shelf, card, -1);
     }
   }
@@ -189,10 +180,8 @@ export class Records extends Part implements Others {
   }
 
   #stock(kind: Kind, more: 1 | -1): void {
-    this.sql.run(
-      "insert into stock values (?, ?) on conflict (kind) do update set count = count + excluded.count",
-      [kind, more],
-    );
+    const counted = "on conflict (kind) do update set count = count + excluded.count";
+    this.sql.run(`insert into stock values (?, ?) ${counted}`, kind, more);
   }
 
   #reindex(seq: number, before: string | null, after: string | null): void {
@@ -239,39 +228,26 @@ interface Sight {
   readonly search: string | null;
 }
 
-/** All that lists filter and sort by. */
-interface Card {
-  readonly sights: readonly Sight[];
-  readonly created: number;
-  readonly updated: number;
-  readonly status: string | null;
-  readonly parent: string | null;
-  /** The records that are looked up by their parent, or by a natural key, without being listed. */
-  readonly lookup: { readonly parent: string | null; readonly natural: string | null };
-  readonly products: string | null;
-  /** What an index finds the record by; null where a list is short enough to look through. */
-  readonly words: string | null;
-  readonly requested: number | null;
-}
-
 /** What a card needs to know of other records. */
-interface Others {
-  readonly companyName: (id: string) => string | null;
-  find(kind: Kind, id: string): Fields | null;
-}
+type Others = Pick<Records, "companyName" | "find">;
 
-function cardOf(kind: Kind, record: Fields, owner: string, others: Others): Card {
+type Card = ReturnType<typeof cardOf>;
+
+/** All that lists filter and sort by. */
+function cardOf(kind: Kind, record: Fields, owner: string, others: Others) {
   const { status = "status", natural, products, isChild, hasWords, ...facts } = kinds[kind];
   const created = micros(record.createdAt) ?? micros(record.paidAt) ?? 0;
   const sights = sightsOf(kind, record, owner, others);
   const parent = facts.parent === undefined ? null : text(record[facts.parent]);
   return {
     sights,
+    /** What an index finds the record by; null where a list is short enough to look through. */
     words: hasWords ? (sights[0]?.search ?? null) : null,
     created,
     updated: micros(record.updatedAt) ?? created,
     status: status === "isActive" ? String(record.isActive === true) : text(record[status]),
     parent,
+    /** The records that are looked up by their parent, or by a natural key, without being listed. */
     lookup: {
       parent: isChild ? parent : null,
       natural: natural === undefined ? null : naturalKey(natural.map((field) => record[field])),
@@ -337,10 +313,7 @@ function invoiceParties(invoice: Fields, owner: string, search: string | null): 
 export function valuesAt(record: Fields, paths: readonly string[]): (Json | undefined)[] {
   return paths.flatMap((path) => {
     const [field = "", inner] = path.split(".");
-    const value = record[field];
-    if (inner === undefined) return [value];
-    const rows = Array.isArray(value) ? (value as readonly Json[]).filter(isFields) : [];
-    return rows.map((row) => row[inner]);
+    return inner === undefined ? [record[field]] : rowsIn(record, field).map((row) => row[inner]);
   });
 }
 
@@ -376,13 +349,9 @@ export class Lagging extends Part {
       if (lag === 0 && !(this.#isOthers && late > 0)) return;
       const { owner, record } = before ?? {};
       const state = before === null ? null : stringifyExact({ owner, record });
-      sql.run("insert into lagging (at, others, kind, record, before) values (?, ?, ?, ?, ?)", [
-        clock.now(),
-        this.#isOthers ? 1 : 0,
-        kind,
-        id,
-        state,
-      ]);
+      const others = this.#isOthers ? 1 : 0;
+      const noted = "insert into lagging (at, others, kind, record, before) values (?, ?, ?, ?, ?)";
+      sql.run(noted, clock.now(), others, kind, id, state);
     };
   }
 

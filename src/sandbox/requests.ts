@@ -27,8 +27,8 @@ interface Ending {
 interface Wanted {
   /** A sequence number, exclusive. */
   readonly since: number;
-  /** At most so many, the latest. */
-  readonly last: number | null;
+  /** At most so many, the latest; -1: all. */
+  readonly last: number;
   readonly method: string | null;
   readonly path: string | null;
 }
@@ -50,21 +50,18 @@ export class RequestLog extends Part {
   }
 
   end(seq: number, key: string | null, { status, replayed, fault }: Ending): void {
-    const values = [key, status, replayed ? 1 : 0, fault, seq];
-    this.sql.run(
-      "update request set key = ?, status = ?, replayed = ?, fault = ? where seq = ?",
-      values,
-    );
+    const ended = "update request set key = ?, status = ?, replayed = ?, fault = ? where seq = ?";
+    this.sql.run(ended, key, status, replayed ? 1 : 0, fault, seq);
   }
 
   /** Oldest first. */
-  list({ last, ...wanted }: Wanted): object[] {
+  list(wanted: Wanted): object[] {
     const rows = this.sql.all<Record<string, unknown>>(
       `select seq, at, key, method, path, query, idempotency_key as idempotencyKey, status, replayed, fault,
          body_hash as bodyHash
        from request where seq > :since and (:method is null or method = :method)
          and (:path is null or path = :path) order by seq desc limit :last`,
-      { ...wanted, last: last ?? -1 },
+      wanted,
     );
     return rows.toReversed().map(({ query, replayed, ...row }) => ({
       ...row,
@@ -176,10 +173,8 @@ const HOLD_MS = 60 * 1000;
 export class Idempotency extends Part {
   /** Null when the write may run, else the original answer (W2). @throws Refusal when the key is taken (W3 to W5). */
   check(write: Write, now: number): Answer | null {
-    const row = this.sql.get<Row>("select * from idempotency where company = ? and key = ?", [
-      write.company,
-      write.key,
-    ]);
+    const known = "select * from idempotency where company = ? and key = ?";
+    const row = this.sql.get<Row>(known, write.company, write.key);
     if (row === undefined) return null;
     const running = row.state === "running";
     const left = (row.until ?? now) - now;

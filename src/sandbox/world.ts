@@ -1,5 +1,5 @@
 /** The sandbox's whole state behind one door: opened, reset to a scenario, taken up again after a restart. */
-import { Sql } from "./database.ts";
+import { Part, Sql } from "./database.ts";
 import { Keys } from "./keys.ts";
 import { type RawRecord, type ResourceName, resourceNames } from "./kinds.ts";
 import { Lists } from "./lists.ts";
@@ -8,33 +8,23 @@ import { Faults, Idempotency, RequestLog } from "./requests.ts";
 import { Clock, ReadingsInForce } from "./settings.ts";
 import { companies, type MonthOptions, scene, type SceneName } from "./scenes/index.ts";
 
-export class World {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly readings: ReadingsInForce;
-  readonly records: Records;
-  readonly lists: Lists;
-  readonly keys: Keys;
-  readonly idempotency: Idempotency;
-  readonly faults: Faults;
-  readonly log: RequestLog;
-  readonly lagging: Lagging;
+export class World extends Part {
+  readonly clock = new Clock(this.sql);
+  readonly readings = new ReadingsInForce(this.sql);
+  readonly records = new Records(this.sql);
+  readonly lists = new Lists(this.sql, this.readings.values);
+  readonly keys = new Keys(this.sql);
+  readonly idempotency = new Idempotency(this.sql);
+  readonly faults = new Faults(this.sql);
+  readonly log = new RequestLog(this.sql);
+  readonly lagging = new Lagging(this.sql, this.records, this.clock, this.readings.values);
   /** Counts resets: what began before one must not write after it. */
   epoch = 0;
 
   /** A file that holds a state goes on where it stopped; anything else begins with the scenario. */
   constructor(path: string, scenario: SceneName, month: MonthOptions = {}) {
-    this.sql = new Sql(path);
+    super(new Sql(path));
     if (this.sql.setting("month") === null) this.sql.set("month", JSON.stringify(month));
-    this.clock = new Clock(this.sql);
-    this.readings = new ReadingsInForce(this.sql);
-    this.records = new Records(this.sql);
-    this.lists = new Lists(this.sql, this.readings.values);
-    this.keys = new Keys(this.sql);
-    this.idempotency = new Idempotency(this.sql);
-    this.faults = new Faults(this.sql);
-    this.log = new RequestLog(this.sql);
-    this.lagging = new Lagging(this.sql, this.records, this.clock, this.readings.values);
     if (this.sql.setting("scenario") === null) this.reset(scenario);
     else this.transaction(() => this.idempotency.restart(this.clock.now()));
   }

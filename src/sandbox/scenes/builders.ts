@@ -10,6 +10,7 @@ import {
   rateOf,
   soldAt,
 } from "./book.ts";
+import { sumOf } from "../../core/groups.ts";
 import type { Fields, RawRecord } from "../kinds.ts";
 import { type Product, taxesOn, type Terminal } from "./catalog.ts";
 import { type Company, slug } from "./companies.ts";
@@ -116,18 +117,16 @@ export function orderNote(
 export function ticket(
   book: Book,
   { terminal, loads, deliveredAge, receiverCompanyId, site, carrier }: Delivery,
-  { status, age, touched, number, orderId }: Told & Record<"number" | "orderId", string | null>,
+  { age, touched, ...told }: Told & Record<"ticketNumber" | "orderId", string | null>,
 ): RawRecord {
   const { random } = book;
   // A driver starts a draft before the truck is loaded.
-  const empty = status === "DRAFT" && random.chance(0.3);
+  const empty = told.status === "DRAFT" && random.chance(0.3);
   return book.record("delivery-tickets", age, touched, {
+    ...told,
     id: random.uuid(),
-    ticketNumber: number,
-    orderId,
     supplierCompanyId: book.owner,
     receiverCompanyId,
-    status,
     bolNumber: loads[0]?.bol ?? null,
     driverName: random.chance(0.9) ? random.pick(DRIVERS) : null,
     carrierCompanyName: carrier?.name ?? null,
@@ -148,114 +147,99 @@ export function ticket(
 }
 
 interface InvoiceFacts extends Told {
-  readonly number: string;
+  readonly invoiceNumber: string;
   readonly payerCompanyId: string | null;
-  readonly termsDays: number;
-  readonly lines: readonly Line[];
-  /** The state whose taxes are due; null for what is not taxed (freight). */
-  readonly state: string | null;
   readonly orderId?: string | null;
   readonly notes?: string | null;
 }
 
-/** A line before it has an invoice. The amount is given in cents only where there are no gallons to multiply. */
-export type Line =
-  | {
-      readonly load: Load;
-      readonly rate: number;
-      readonly deliveredAge: number;
-      readonly at: Place;
-    }
-  | { readonly description: string; readonly gallons: number; readonly rate: number }
-  | { readonly description: string; readonly cents: number };
-
-interface Place {
-  readonly location: string | null;
-  readonly ticket: string | null;
-  readonly carrier: string | null;
+/** What the amounts of an invoice follow from, and its due day. */
+interface Owed {
+  readonly termsDays: number;
+  readonly lines: readonly Line[];
+  /** Whose taxes are due. */
+  readonly state: string;
 }
 
-/** A line for each load, at what it is sold for or was bought for. */
+/** A line before it has an invoice, and an id with it. */
+export interface Line {
+  readonly item: Fields;
+  readonly cents: number;
+  /** What is taxed; freight and fees have none. */
+  readonly load?: Load;
+}
+
+/** So many gallons at a rate in micros. */
+export function perGallon(description: string, gallons: number, rate: number): Line {
+  const cents = centsFor(gallons, rate);
+  return { item: { description, gallons, rate: rateOf(rate), amount: dollars(cents) }, cents };
+}
+
+export const charge = (description: string, cents: number): Line => ({
+  item: { description, amount: dollars(cents) },
+  cents,
+});
+
+/** A line for each load, at what it is sold for or was bought for. `at`: location, ticket and carrier, as lines name them. */
 export const fuelLines = (
+  book: Book,
   loads: readonly Load[],
-  at: Place,
+  at: Fields,
   deliveredAge: number,
   rate: "price" | "cost" = "price",
-): Line[] => loads.map((load) => ({ load, rate: load[rate], deliveredAge, at }));
+): Line[] =>
+  loads.map((load) => {
+    const { product, bol, cost, gross } = load;
+    const net = Math.round(load.net);
+    const { item, cents } = perGallon(product.name, net, load[rate]);
+    const fuel = {
+      ...item,
+      ...at,
+      product: product.code,
+      spec: product.spec,
+      bolNumber: bol,
+      grossGallons: Math.round(gross),
+      netGallons: net,
+      rackPrice: rateOf(cost),
+      margin: rateOf(load[rate] - cost),
+      deliveredDate: book.ago(deliveredAge),
+    };
+    return { item: fuel, cents, load };
+  });
 
 /** Lines are rounded to the cent one by one; subtotal, tax and total are sums of what stands on the lines. */
-export function invoice(book: Book, facts: InvoiceFacts): RawRecord {
+export function invoice(
+  book: Book,
+  { termsDays, lines, state }: Owed,
+  { age, touched, ...told }: InvoiceFacts,
+): RawRecord {
   const { random } = book;
-  const { status, age, touched } = facts;
   const id = random.uuid();
-  const lines = facts.lines.map((line) => lineItem(book, line));
-  const taxes = facts.state === null ? [] : taxLines(book, facts.state, facts.lines);
+  const lineItems = lines.map(({ item }) => ({ id: random.uuid(), ...item }));
+  const taxes = taxLines(book, state, lines);
   const [subtotal, tax] = [sum(lines), sum(taxes)];
   return book.record("invoices", age, touched, {
+    ...told,
     id,
-    orderId: facts.orderId ?? null,
-    invoiceNumber: facts.number,
-    status,
     subtotal: dollars(subtotal),
     tax: dollars(tax),
     total: dollars(subtotal + tax),
-    dueDate: status === "DRAFT" ? null : book.day(age, facts.termsDays),
-    paidAt: status === "PAID" ? book.ago(Math.min(touched, age)) : null,
-    notes: facts.notes ?? null,
-    payerCompanyId: facts.payerCompanyId,
+    dueDate: told.status === "DRAFT" ? null : book.day(age, termsDays),
+    paidAt: told.status === "PAID" ? book.ago(Math.min(touched, age)) : null,
     contractNumber: random.chance(0.25) ? `K-${random.digits(5)}` : null,
     poNumber: random.chance(0.5) ? `PO-${random.digits(5)}` : null,
-    lineItems: lines.map(({ item }) => item),
+    lineItems,
     taxLines: taxes.map(({ item }) => item),
   });
 }
 
-function lineItem(book: Book, line: Line) {
-  const id = book.random.uuid();
-  if (!("load" in line)) {
-    const { description } = line;
-    if ("cents" in line)
-      return { item: { id, description, amount: dollars(line.cents) }, cents: line.cents };
-    const cents = centsFor(line.gallons, line.rate);
-    const { gallons } = line;
-    return {
-      item: { id, description, gallons, rate: rateOf(line.rate), amount: dollars(cents) },
-      cents,
-    };
-  }
-  const { load, rate, at } = line;
-  const gallons = Math.round(load.net);
-  const cents = centsFor(gallons, rate);
-  const item = {
-    id,
-    description: load.product.name,
-    product: load.product.code,
-    location: at.location,
-    spec: load.product.spec,
-    bolNumber: load.bol,
-    deliveryTicket: at.ticket,
-    carrier: at.carrier,
-    gallons,
-    grossGallons: Math.round(load.gross),
-    netGallons: gallons,
-    rate: rateOf(rate),
-    rackPrice: rateOf(load.cost),
-    margin: rateOf(rate - load.cost),
-    amount: dollars(cents),
-    deliveredDate: book.ago(line.deliveredAge),
-  };
-  return { item, cents };
-}
-
 /** One line for each product and tax, as a distributor prints them. */
 function taxLines({ random }: Book, state: string, lines: readonly Line[]) {
-  const fuel = lines.filter((line) => "load" in line);
-  const kinds = new Set(fuel.map((line) => line.load.product));
-  return [...kinds].flatMap((product) => {
-    const same = fuel.filter((line) => line.load.product === product);
-    const taken = same.map(({ load, rate }) => ({ gallons: Math.round(load.net), rate }));
-    const gallons = taken.reduce((total, line) => total + line.gallons, 0);
-    const base = taken.reduce((total, line) => total + centsFor(line.gallons, line.rate), 0);
+  const products = new Set(lines.flatMap(({ load }) => load?.product ?? []));
+  return [...products].flatMap((product) => {
+    const same = lines.filter(({ load }) => load?.product === product);
+    const gallons = sumOf(same.map(({ load }) => Math.round(load?.net ?? 0)));
+    const base = sum(same);
     return taxesOn(product, state).map((tax) => {
       const perGallon = tax.per === "gallon";
       const cents = perGallon ? centsFor(gallons, tax.rate) : halfEven(base * tax.rate, 1_000_000);
@@ -274,8 +258,7 @@ function taxLines({ random }: Book, state: string, lines: readonly Line[]) {
   });
 }
 
-const sum = (lines: readonly { cents: number }[]): number =>
-  lines.reduce((total, line) => total + line.cents, 0);
+const sum = (lines: readonly { cents: number }[]): number => sumOf(lines.map(({ cents }) => cents));
 
 /** What became of an invoice of that age: nothing is overdue before its day, nor outstanding after it. */
 export function settled(
@@ -403,25 +386,20 @@ function tank(random: Random, near: Terminal, number: number) {
   };
 }
 
-interface AllocationFacts {
-  readonly connectionId: string;
-  readonly terminal: Terminal;
-  readonly product: Product;
-  /** Empty: unbranded. */
-  readonly brand: string;
-  /** Who grants it, when that is somebody else. */
-  readonly supplierId: string | null;
-}
-
-export function allocation(book: Book, facts: AllocationFacts): RawRecord {
+/** `facts`: its connection, its brand (empty: unbranded), and who grants it where that is somebody else. */
+export function allocation(
+  book: Book,
+  terminal: Terminal,
+  product: Product,
+  facts: Fields,
+): RawRecord {
   const { random } = book;
-  const { connectionId, terminal, product, brand, supplierId } = facts;
   const daily = random.int(2, 20) * 1000;
   const dailyUsed = random.int(0, daily);
   const weeklyUsed = dailyUsed + random.int(0, daily * 4);
   return book.seldom("allocations", {
+    ...facts,
     id: random.uuid(),
-    connectionId,
     terminalId: terminal.code,
     product: product.code,
     dailyAllocation: random.chance(0.9) ? daily : null,
@@ -431,8 +409,6 @@ export function allocation(book: Book, facts: AllocationFacts): RawRecord {
     weeklyUsed,
     monthlyUsed: weeklyUsed + random.int(0, daily * 12),
     period: "monthly",
-    brand,
-    supplierId,
   });
 }
 

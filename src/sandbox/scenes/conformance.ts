@@ -90,7 +90,7 @@ function trades(book: Book, records: Records): void {
         status,
         age: (20 - index * 4) * DAY,
         touched: (19 - index * 4) * DAY,
-        number: `TK-${50_001 + index}`,
+        ticketNumber: `TK-${50_001 + index}`,
         orderId: index < 2 ? (records.orders[index]?.id ?? null) : null,
       }),
     );
@@ -101,21 +101,20 @@ function bills(book: Book, records: Records): void {
   const orderId = records.orders[0]?.id ?? null;
   for (const [index, status] of INVOICE_STATUSES.entries()) {
     const age = (28 - index * 4) * DAY;
-    const at = { location: customer.name, ticket: `TK-${50_001 + index}`, carrier: carrier.name };
-    records.invoices.push(
-      invoice(book, {
-        status,
-        age,
-        touched: age - 2 * DAY,
-        number: `INV-${70_001 + index}`,
-        payerCompanyId: customer.id,
-        termsDays: status === "OVERDUE" ? 10 : 30,
-        lines: fuelLines(loads(book.random, home, 1 + (index % 3)), at, age + HOUR),
-        state: home.state,
-        orderId: index === 0 ? orderId : null,
-        notes: index % 2 === 0 ? null : "Thank you for your business.",
-      }),
-    );
+    const deliveryTicket = `TK-${50_001 + index}`;
+    const at = { location: customer.name, deliveryTicket, carrier: carrier.name };
+    const lines = fuelLines(book, loads(book.random, home, 1 + (index % 3)), at, age + HOUR);
+    const owed = { termsDays: status === "OVERDUE" ? 10 : 30, lines, state: home.state };
+    const bill = invoice(book, owed, {
+      status,
+      age,
+      touched: age - 2 * DAY,
+      invoiceNumber: `INV-${70_001 + index}`,
+      payerCompanyId: customer.id,
+      orderId: index === 0 ? orderId : null,
+      notes: index % 2 === 0 ? null : "Thank you for your business.",
+    });
+    records.invoices.push(bill);
   }
   for (const [index, status] of PAYMENT_STATUSES.entries()) {
     const bill = records.invoices[index] as { id: string; total: number };
@@ -143,9 +142,9 @@ function network(book: Book, records: Records): void {
   }
   const own = { connectionId: toCustomer, supplierId: null };
   records.allocations.push(
-    allocation(book, { ...own, terminal: home, product: diesel, brand: "" }),
-    allocation(book, { ...own, terminal: home, product: diesel, brand: "Bluebonnet" }),
-    allocation(book, { ...own, terminal: second, product: regular, brand: "" }),
+    allocation(book, home, diesel, { ...own, brand: "" }),
+    allocation(book, home, diesel, { ...own, brand: "Bluebonnet" }),
+    allocation(book, second, regular, { ...own, brand: "" }),
   );
 }
 

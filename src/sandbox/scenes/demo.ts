@@ -1,8 +1,10 @@
 /** The scene `demo`: a month of a distributor. What he sold, what he was billed, and with whom he deals. */
+import { sumOf } from "../../core/groups.ts";
 import { Book, DAY, HOUR, loads, rateOf, type Records, soldAt } from "./book.ts";
 import type { RawRecord } from "../kinds.ts";
 import {
   allocation,
+  charge,
   connection,
   freightRate,
   fuelLines,
@@ -12,6 +14,7 @@ import {
   order,
   orderNote,
   payment,
+  perGallon,
   rackPriceOf,
   settled,
   supplierTerminal,
@@ -118,8 +121,8 @@ function terms(book: Book, records: Records, customers: readonly Customer[]): vo
   const allot = (terminal: Terminal, company: Company, brand: string, granted: boolean): void => {
     const product = soldAt(terminal)[0] as Product;
     const supplierId = granted ? company.id : null;
-    const facts = { connectionId: linkTo(company), terminal, product, brand, supplierId };
-    records.allocations.push(allocation(book, facts));
+    const facts = { connectionId: linkTo(company), brand, supplierId };
+    records.allocations.push(allocation(book, terminal, product, facts));
   };
   for (const [index, terminal] of terminals.slice(0, 24).entries()) {
     const { company } = customers[index] as Customer;
@@ -183,8 +186,8 @@ function trade(book: Book, records: Records, customers: readonly Customer[], at:
   if (random.chance(0.1)) records["order-notes"].push(orderNote(book, record.id, billed));
   if (!DELIVERED.has(status) && status !== "IN_TRANSIT") return;
   const number = `BB-${310_000 + at}`;
-  const told = (status: string, number: string, touched: number): void => {
-    const facts = { status, number, age: delivered, touched, orderId: record.id };
+  const told = (status: string, ticketNumber: string, touched: number): void => {
+    const facts = { status, ticketNumber, age: delivered, touched, orderId: record.id };
     records["delivery-tickets"].push(ticket(book, delivery, facts));
   };
   if (at % 25 === 5) told("VOID", `${number}-X`, delivered - HOUR / 2);
@@ -192,29 +195,24 @@ function trade(book: Book, records: Records, customers: readonly Customer[], at:
   told(random.pick(progress), number, delivered * 0.99);
   if (status !== "INVOICED") return;
   const { termsDays } = customer;
-  const place = { location: site.name, ticket: number, carrier: trucker.name };
-  const lines = fuelLines(load, place, deliveredAge);
-  if (random.chance(0.5)) {
-    const gallons = load.reduce((total, load) => total + load.ordered, 0);
-    lines.push({ description: "Freight", gallons, rate: random.int(180, 640) * 100 });
-  }
-  if (random.chance(0.15))
-    lines.push({ description: "Minimum load fee", cents: random.int(40, 160) * 100 });
+  const place = { location: site.name, deliveryTicket: number, carrier: trucker.name };
+  const lines = fuelLines(book, load, place, deliveredAge);
+  const gallons = sumOf(load.map(({ ordered }) => ordered));
+  if (random.chance(0.5)) lines.push(perGallon("Freight", gallons, random.int(180, 640) * 100));
+  if (random.chance(0.15)) lines.push(charge("Minimum load fee", random.int(40, 160) * 100));
   let invoiceStatus: string = settled(random, billed, termsDays);
   // The youngest are still being written.
   if (at >= 232) invoiceStatus = "DRAFT";
   else if (at % 40 === 7) invoiceStatus = "DISPUTED";
   else if (at % 48 === 11) invoiceStatus = "VOID";
   const touched = touchedAt(random, invoiceStatus, billed);
-  const invoiced = invoice(book, {
+  const owed = { termsDays, lines, state: terminal.state };
+  const invoiced = invoice(book, owed, {
     status: invoiceStatus,
     age: billed,
     touched,
-    number: `BBF-${84_001 + at}`,
+    invoiceNumber: `BBF-${84_001 + at}`,
     payerCompanyId: customer.company.id,
-    termsDays,
-    lines,
-    state: terminal.state,
     orderId: record.id,
     notes: random.chance(0.2) ? "Remit to the address on your statement." : null,
   });
@@ -268,16 +266,10 @@ function payables(book: Book, records: Records, now: Date): void {
     const terminal = random.pick(terminals);
     const status = PAYABLE_STATUSES[at] ?? settled(random, age, 10);
     const touched = touchedAt(random, status, age);
-    const record = invoice(theirs, {
-      status,
-      age,
-      touched,
-      number: freight ? `F${random.digits(6)}` : numberOf(issuer, fuel),
-      payerCompanyId: companies.supplier.id,
-      termsDays: 10,
-      lines: freight ? haul(random, terminal) : purchase(random, terminal, age),
-      state: freight ? null : terminal.state,
-    });
+    const invoiceNumber = freight ? `F${random.digits(6)}` : numberOf(issuer, fuel);
+    const lines = freight ? haul(random, terminal) : purchase(theirs, terminal, age);
+    const told = { status, age, touched, invoiceNumber, payerCompanyId: companies.supplier.id };
+    const record = invoice(theirs, { termsDays: 10, lines, state: terminal.state }, told);
     if (!freight) overcharge(record, OVERCHARGED[fuel] ?? 0);
     records.invoices.push(record);
     payments(theirs, records, record, touched);
@@ -304,18 +296,16 @@ const numberOf = (issuer: Company, at: number): string =>
     ? `0004${711 + Math.floor(at / sellers.length)}`
     : `${slug(issuer.name).slice(0, 3).toUpperCase()}-${20_000 + at * 7}`;
 
-function purchase(random: Random, terminal: Terminal, age: number): Line[] {
-  const at = { location: terminal.code, ticket: null, carrier: random.pick(truckers).name };
-  return fuelLines(loads(random, terminal, random.int(1, 6)), at, age + 20 * HOUR, "cost");
+function purchase(book: Book, terminal: Terminal, age: number): Line[] {
+  const { random } = book;
+  const at = { location: terminal.code, carrier: random.pick(truckers).name };
+  return fuelLines(book, loads(random, terminal, random.int(1, 6)), at, age + 20 * HOUR, "cost");
 }
 
 function haul(random: Random, terminal: Terminal): Line[] {
   const cents = random.int(22_000, 96_000);
-  const lines: Line[] = [
-    { description: `Freight from ${terminal.code}, BOL ${random.digits(7)}`, cents },
-  ];
-  if (random.chance(0.8))
-    lines.push({ description: "Fuel surcharge 14.5%", cents: Math.round(cents * 0.145) });
-  if (random.chance(0.3)) lines.push({ description: "Detention", cents: 8_500 * random.int(1, 3) });
+  const lines = [charge(`Freight from ${terminal.code}, BOL ${random.digits(7)}`, cents)];
+  if (random.chance(0.8)) lines.push(charge("Fuel surcharge 14.5%", Math.round(cents * 0.145)));
+  if (random.chance(0.3)) lines.push(charge("Detention", 8_500 * random.int(1, 3)));
   return lines;
 }

@@ -1,6 +1,6 @@
 import { Book, DAY, HOUR, loads, rateOf } from "./book.ts";
 import type { RawRecord, ResourceName } from "../kinds.ts";
-import { fuelLines, invoice, order, settled, ticket } from "./builders.ts";
+import { charge, fuelLines, invoice, order, settled, ticket } from "./builders.ts";
 import { products, type Terminal, terminals } from "./catalog.ts";
 import { mix, Random } from "./random.ts";
 
@@ -80,7 +80,7 @@ function* delivery(
       status: random.chance(0.8) ? "SIGNED" : random.pick(["DRAFT", "ISSUED", "VOID"]),
       age: touched + random.next() * DAY,
       touched: touched + random.next() * HOUR,
-      number: `T${number}`,
+      ticketNumber: `T${number}`,
       orderId,
     });
     yield { resource: "delivery-tickets", record };
@@ -88,23 +88,13 @@ function* delivery(
   if (wanted.invoices) {
     const termsDays = random.pick([10, 15, 30]);
     const age = touched + random.next() * DAY;
-    const at = { location: null, ticket: wanted.tickets ? `T${number}` : null, carrier: null };
-    const lines = fuelLines(load, at, deliveredAge);
-    if (random.chance(0.3))
-      lines.push({ description: "Delivery fee", cents: random.int(25, 180) * 100 });
-    const record = invoice(book, {
-      status: random.chance(0.04)
-        ? random.pick(["VOID", "DISPUTED"])
-        : settled(random, age, termsDays),
-      age,
-      touched,
-      number: `G${number}`,
-      payerCompanyId,
-      termsDays,
-      lines,
-      state: terminal.state,
-      orderId,
-    });
+    const at = { deliveryTicket: wanted.tickets ? `T${number}` : null };
+    const lines = fuelLines(book, load, at, deliveredAge);
+    if (random.chance(0.3)) lines.push(charge("Delivery fee", random.int(25, 180) * 100));
+    const isOdd = random.chance(0.04);
+    const status = isOdd ? random.pick(["VOID", "DISPUTED"]) : settled(random, age, termsDays);
+    const facts = { status, age, touched, invoiceNumber: `G${number}`, payerCompanyId, orderId };
+    const record = invoice(book, { termsDays, lines, state: terminal.state }, facts);
     yield { resource: "invoices", record };
   }
 }
@@ -119,7 +109,6 @@ function rack(book: Book, seed: number, at: number, touched: number): RawRecord 
     terminalId: `T-${seed}-${state}-${Math.floor(at / products.length) + 1}`,
     product: product.code,
     price: rateOf(product.price + random.int(-900, 900) * 125),
-    unit: "gal",
     effectiveAt: book.day(touched),
   };
   return book.record("rack-prices", touched + random.next() * 30 * DAY, touched, fields);

@@ -2,6 +2,7 @@
  * The scene `month`: what a distributor delivered, billed and was billed in a month, every paper in step with the others; and
  * then as many errors as are asked for, each in a trade of its own, with the truth about them.
  */
+import { sumOf } from "../../core/groups.ts";
 import {
   Book,
   centsFor,
@@ -18,6 +19,7 @@ import {
 } from "./book.ts";
 import type { RawRecord } from "../kinds.ts";
 import {
+  charge,
   connection,
   fuelLines,
   invoice,
@@ -49,9 +51,18 @@ export interface Fault {
   readonly amount: number | null;
 }
 
-interface Trade {
+/** What a delivery is about. */
+interface Facts {
   readonly at: number;
+  readonly company: Company;
+  readonly terminal: Terminal;
+  readonly site: RawRecord;
+  /** Freight, cents; null: none is charged. */
+  readonly flat: number | null;
   readonly delivered: number;
+}
+
+interface Trade extends Facts {
   /** Its day, counted back from today. */
   readonly day: number;
   readonly loads: readonly Load[];
@@ -59,8 +70,6 @@ interface Trade {
   readonly ticket: RawRecord;
   readonly sale: RawRecord;
   readonly bill: RawRecord;
-  readonly hasFreight: boolean;
-  readonly terminal: Terminal;
 }
 
 type Item = Record<string, number | string | null>;
@@ -85,7 +94,17 @@ export function month(now: Date, options: MonthOptions): { scene: Scene; truth: 
     records.locations.push(site);
     const flat = at % 3 === 0 ? null : random.int(180, 640) * 100;
     if (flat !== null)
-      records["freight-rates"].push(freightOf(book, link.id, racks.get(terminal.code), site, flat));
+      records["freight-rates"].push(
+        book.seldom("freight-rates", {
+          id: random.uuid(),
+          connectionId: link.id,
+          originTerminalId: racks.get(terminal.code)?.id ?? null,
+          destinationZip: site.zip,
+          flatFee: dollars(flat),
+          fuelSurchargePercent: SURCHARGE,
+          effectiveAt: book.day(60 * DAY),
+        }),
+      );
     return { company, terminal, site, flat };
   });
   for (const terminal of RACKS)
@@ -94,12 +113,10 @@ export function month(now: Date, options: MonthOptions): { scene: Scene; truth: 
         records["rack-prices"].push(priceRecord(book, terminal, product, day));
   const trades: Trade[] = [];
   for (let at = 0; at < count; at++) {
-    const { company, terminal, site, flat } = random.pick(customers);
+    const customer = random.pick(customers);
     const delivered = (3 + ((count - at - random.next()) / count) * 26) * DAY;
     // No two months have a number in common.
-    trades.push(
-      trade(book, now, { at: seed * 100_000 + at, company, terminal, site, flat, delivered }),
-    );
+    trades.push(trade(book, now, { ...customer, at: seed * 100_000 + at, delivered }));
   }
   const truth = planted(random, trades, faults);
   for (const one of trades) {
@@ -127,41 +144,12 @@ function priceRecord(book: Book, terminal: Terminal, product: Product, day: numb
     terminalId: terminal.code,
     product: product.code,
     price: rateOf(listPrice(terminal, product, day)),
-    unit: "gal",
-    spread: 0,
     effectiveAt: book.day(day * DAY),
     expiresAt: day === 0 ? null : book.day((day - 1) * DAY),
   });
 }
 
 const SURCHARGE = 14.5;
-
-function freightOf(
-  book: Book,
-  connectionId: string,
-  rack: RawRecord | undefined,
-  site: RawRecord,
-  cents: number,
-): RawRecord {
-  return book.seldom("freight-rates", {
-    id: book.random.uuid(),
-    connectionId,
-    originTerminalId: rack?.id ?? null,
-    destinationZip: site["zip"] as string,
-    flatFee: dollars(cents),
-    fuelSurchargePercent: SURCHARGE,
-    effectiveAt: book.day(60 * DAY),
-  });
-}
-
-interface Facts {
-  readonly at: number;
-  readonly company: Company;
-  readonly terminal: Terminal;
-  readonly site: RawRecord;
-  readonly flat: number | null;
-  readonly delivered: number;
-}
 
 function trade(book: Book, now: Date, facts: Facts): Trade {
   const { random } = book;
@@ -190,47 +178,32 @@ function trade(book: Book, now: Date, facts: Facts): Trade {
     status: "SIGNED",
     age: delivered,
     touched: delivered * 0.99,
-    number,
+    ticketNumber: number,
     orderId: made.id,
   });
   const carrier = companies.carrier.name;
-  const lines = fuelLines(loads, { location: name, ticket: number, carrier }, delivered);
+  const place = { location: name, deliveryTicket: number, carrier };
+  const lines = fuelLines(book, loads, place, delivered);
   if (flat !== null)
     lines.push(
-      { description: "Freight", cents: flat },
-      { description: `Fuel surcharge ${SURCHARGE}%`, cents: halfEven(flat * SURCHARGE * 10, 1000) },
+      charge("Freight", flat),
+      charge(`Fuel surcharge ${SURCHARGE}%`, halfEven(flat * SURCHARGE * 10, 1000)),
     );
   const billed = Math.max(delivered - DAY / 2, HOUR);
-  const common = { status: "OUTSTANDING", age: billed, touched: billed, state: terminal.state };
-  const sale = invoice(book, {
-    ...common,
-    number: `MI-${at}`,
-    payerCompanyId: company.id,
-    termsDays: 15,
-    lines,
-    orderId: made.id,
-  });
-  const there = { location: terminal.code, ticket: null, carrier };
-  const bill = invoice(new Book(seller.id, random, now), {
-    ...common,
-    number: `MB-${at}`,
-    payerCompanyId: companies.supplier.id,
-    termsDays: 10,
-    lines: fuelLines(loads, there, delivered, "cost"),
-  });
-  const hasFreight = flat !== null;
-  return {
-    at,
-    delivered,
-    day,
-    loads,
-    order: made,
-    ticket: paper,
-    sale,
-    bill,
-    hasFreight,
-    terminal,
-  };
+  const told = { status: "OUTSTANDING", age: billed, touched: billed };
+  const { state } = terminal;
+  const sale = invoice(
+    book,
+    { termsDays: 15, lines, state },
+    { ...told, invoiceNumber: `MI-${at}`, payerCompanyId: company.id, orderId: made.id },
+  );
+  const bought = fuelLines(book, loads, { location: terminal.code, carrier }, delivered, "cost");
+  const bill = invoice(
+    new Book(seller.id, random, now),
+    { termsDays: 10, lines: bought, state },
+    { ...told, invoiceNumber: `MB-${at}`, payerCompanyId: companies.supplier.id },
+  );
+  return { ...facts, day, loads, order: made, ticket: paper, sale, bill };
 }
 
 /** One to three compartments; now and then two hold the same. */
@@ -277,15 +250,13 @@ export function rewrite(paper: RawRecord, line: Item, change: Item): number {
   return cents(line["amount"]) - before;
 }
 
+/** Cents. */
+const totalOf = (list: readonly Item[]): number => sumOf(list.map(({ amount }) => cents(amount)));
+
 function sumUp(paper: RawRecord): void {
-  const [subtotal, tax] = [items(paper), taxes(paper)].map((list) =>
-    list.reduce((sum, { amount }) => sum + cents(amount), 0),
-  ) as [number, number];
-  Object.assign(paper, {
-    subtotal: dollars(subtotal),
-    tax: dollars(tax),
-    total: dollars(subtotal + tax),
-  });
+  const [subtotal, tax] = [totalOf(items(paper)), totalOf(taxes(paper))];
+  const total = dollars(subtotal + tax);
+  Object.assign(paper, { subtotal: dollars(subtotal), tax: dollars(tax), total });
 }
 
 const fuelLine = (random: Random, paper: RawRecord): Item =>
@@ -354,23 +325,21 @@ const plants = {
     },
     ({ sale }) => sale,
   ),
-  "missing freight": (_, { sale, hasFreight }) => {
-    if (!hasFreight) return null;
+  "missing freight": (_, { sale, flat }) => {
+    if (flat === null) return null;
     const gone = items(sale).filter(({ description }) =>
       /Freight|surcharge/.test(String(description)),
     );
     sale["lineItems"] = items(sale).filter((line) => !gone.includes(line));
     sumUp(sale);
-    const amount = -gone.reduce((sum, { amount }) => sum + cents(amount), 0) / 100;
-    return { number: numberOf(sale), amount };
+    return { number: numberOf(sale), amount: -totalOf(gone) / 100 };
   },
   "billed twice": (random, trade) => {
     const paper = random.pick(papersOf(trade));
     const again: RawRecord = { ...structuredClone(paper), id: random.uuid() };
     again["invoiceNumber"] = `${numberOf(paper)}-2`;
     const fuel = items(paper).filter(({ bolNumber }) => typeof bolNumber === "string");
-    const amount = fuel.reduce((sum, line) => sum + cents(line["amount"]), 0) / 100;
-    return { number: numberOf(again), amount, more: [again] };
+    return { number: numberOf(again), amount: totalOf(fuel) / 100, more: [again] };
   },
   "wrong product": inLine((line, trade, random) => {
     const { code, name } = random.pick(FUELS);
