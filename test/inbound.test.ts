@@ -790,11 +790,11 @@ test.each<[name: string, file: () => Buffer, fate: Fate]>([
   [
     "a web page that is named like one",
     () => Buffer.from("\ufeff<html><table><tr><td>Terminal</td></tr></table></html>"),
-    { file: "is a web page or XML under a workbook's name" },
+    { file: "looks like XML or a web page; a workbook (.xlsx) is read here" },
   ],
   [
     "an old workbook",
     () => Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.alloc(2_000)]),
-    { file: "is an old Excel workbook (.xls); save it as .xlsx" },
+    { file: "looks like an old Office file (.xls, .doc): a workbook is to be saved as .xlsx" },
   ],
 ])("%s", (_name, file, fate) => expectFate(BOOK, file(), fate));

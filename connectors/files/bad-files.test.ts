@@ -76,6 +76,44 @@ test.each<[string, Buffer, Record<string, unknown>, string[], number]>([
   expect((await folder.names("failed")).length).toBe(failed);
 });
 
+const X12 = {
+  us: { id: "SUPPLIERCO" },
+  partner: { id: "PARTNER" },
+  usage: "test",
+  ourCode: "S1",
+} as const;
+const KINDS: Readonly<Record<string, string>> = {
+  "a PDF document": "%PDF-1.7\n1 0 obj\n",
+  "a ZIP archive, or a workbook (.xlsx)": "PK\u0003\u0004\u0014\0\n\0",
+  "a packed file (.gz, .7z, .rar)": "\u001f\u008b\u0008\0\n",
+  "an old Office file (.xls, .doc)": "\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1",
+  EDIFACT: "UNB+UNOC:3+A+B+261130:0145+1'UNH+1+INVOIC:D:96A:UN'UNZ+1+1'",
+  JSON: '[{"ID":"A"}]',
+  "XML or a web page": '\u00ef\u00bb\u00bf<?xml version="1.0"?>\n<cXML/>\n',
+  X12: "ISA*00*",
+};
+test.each<[reads: string, source: Record<string, unknown>]>([
+  ["delimited text", source],
+  ["a workbook (.xlsx)", { layout: "books.prices", profile: "terminals/rack-workbook" }],
+  ["X12", { format: "x12", layout: "books.invoices", x12: X12 }],
+  ["XML", { format: "idoc", message: "DEBMAS" }],
+])("where %s is read, a file of another kind is refused with what it is", async (reads, it) => {
+  for (const [kind, begin] of Object.entries(KINDS)) {
+    await folder.put("t.x", Buffer.from(begin, "latin1"));
+    const { pages } = await folder.read({ ...it, pick: "t.x" });
+    const told = pages.flatMap(({ refused = [] }) => refused.map(({ fault }) => fault.message));
+    const said = kind.includes(reads)
+      ? /^t\.x line 1: the file (?!looks)/
+      : `the file looks like ${kind}`;
+    expect([kind, ...told]).toEqual([
+      kind,
+      typeof said === "string" ? expect.stringContaining(said) : expect.stringMatching(said),
+    ]);
+    expect(told[0]).toContain("Nothing of it was read");
+  }
+  expect((await folder.names("failed")).length).toBe(2 * Object.keys(KINDS).length);
+});
+
 test.each([
   ["without an end", "3,"],
   ["in quotes without an end", '3,"'],

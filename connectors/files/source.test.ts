@@ -1,4 +1,4 @@
-import { appendFile, readFile, symlink } from "node:fs/promises";
+import { appendFile, readFile, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SourceUnavailable } from "../../src/core/errors.ts";
@@ -148,6 +148,23 @@ describe("pick-up", () => {
     expect(await formulas()).toEqual(["2.20"]);
     await folder.put("price-lists.csv", prices("2.10"));
     expect(await formulas()).toEqual(["2.10"]);
+  });
+
+  test("notes A, B, A reach A again where A was written anew; a copy of the old file changes nothing", async () => {
+    const pick = { layout: "plain/order-notes", pick: "notes*.csv" };
+    const notes = async (name: string, note: string) => {
+      await folder.put(name, `ID,Order ID,Note\r\n1,7,${note}\r\n`);
+      return { read: async () => (await folder.read(pick)).changes.map(({ text }) => text) };
+    };
+    expect(await (await notes("notes.csv", "early")).read()).toEqual([
+      '{"id":"1","orderId":"7","note":"early"}',
+    ]);
+    expect((await (await notes("notes.csv", "late")).read()).length).toBe(1);
+    // As old as the first one, which came on the 21st.
+    expect(await (await notes("notes (1).csv", "early")).read()).toEqual([]);
+    const anew = await notes("notes.csv", "early");
+    await utimes(join(folder.path, "notes.csv"), 0, Date.parse("2026-11-21T13:00:00Z") / 1000);
+    expect(await anew.read()).toEqual(['{"id":"1","orderId":"7","note":"early"}']);
   });
 
   test("what was exported later is read later, whatever its name", async () => {

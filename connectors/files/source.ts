@@ -38,6 +38,7 @@ import {
   firstBytes,
   type Format,
   PartFault,
+  readAs,
   type RecordReader,
   type RecordsRead,
   survey,
@@ -125,8 +126,11 @@ interface SetRead
 interface Reader {
   /** What they are opened as. */
   readonly encoding: Encoding;
-  /** As {@link RecordReader.restates}. */
-  readonly restates: boolean;
+  /**
+   * What bytes that came before say, when others came since: how things are now; the same, if they were written after they
+   * came first, for exports are whole lists; or nothing, for a message is sent once.
+   */
+  readonly again: "counts" | "counts if written since" | "counts for nothing";
   /** Each file is a whole list: what is missing in it is gone. */
   readonly isList: boolean;
   /** By what it reads so and not otherwise, as a digest; null: the same bytes are always read the same. */
@@ -151,7 +155,7 @@ export function tableReader(
   const { delimiter, labels, decimal } = config;
   return {
     encoding: encodingOf(config.encoding, profile),
-    restates,
+    again: restates ? "counts" : "counts if written since",
     isList: restates && config.holds === "all",
     form: hash(
       "sha256",
@@ -180,7 +184,7 @@ export function tableReader(
 export const wholeReader = (records: RecordReader): Reader => ({
   // Which characters the bytes are, the format finds out itself.
   encoding: "latin1",
-  restates: records.restates,
+  again: records.restates ? "counts" : "counts for nothing",
   // A message has what its sender had to tell.
   isList: false,
   form: null,
@@ -192,11 +196,14 @@ export const wholeReader = (records: RecordReader): Reader => ({
     if (size > records.bytesMax)
       throw new PartFault(
         name,
-        new FileFault(`has ${size} bytes; ${records.bytesMax} are possible`),
+        new FileFault(
+          `has ${size} bytes, and ${records.reads} is read up to ${records.bytesMax}: have it sent in several files`,
+        ),
       );
     const bytes = await firstBytes(handle, size);
     if (hash("sha256", bytes, "hex") !== file.survey.hash) return null;
-    const { changes, documents, ...whole } = recordsIn(records, bytes, name);
+    const read = async () => recordsIn(records, bytes, name);
+    const { changes, documents, ...whole } = await readAs(records.reads, [file], read);
     if (manifest !== undefined && whole.left === undefined)
       checkDocuments(manifest, name, documents);
     const scratch = memoryScratch();
@@ -414,7 +421,10 @@ async function* pagesOf(
     form !== null &&
     reading.known(refusedIn(opened)) !== null &&
     reading.known(refusedIn(opened, form)) === null;
-  if (known !== null && !isReadOtherwise && (isUnmoved || known.since === 0 || !reader.restates)) {
+  const counts =
+    reader.again === "counts" ||
+    (reader.again === "counts if written since" && ageOf(set) > Date.parse(known?.at ?? ""));
+  if (known !== null && !isReadOtherwise && (isUnmoved || known.since === 0 || !counts)) {
     const notice = `${name} came before, as ${known.name} at ${known.at}; it is not read again.`;
     const again = { ...wholeOf(opened), again: true } as const;
     yield { changes: [], position, cameAt, notices: [notice], whole: again };

@@ -28,6 +28,8 @@ export interface RecordReader {
   readonly form: string;
   /** As `Layout.restates`: files say how things are, so the same file may rightly come again after another one. */
   readonly restates: boolean;
+  /** What its files are called: `X12`. */
+  readonly reads: string;
   /** Larger files are refused, for they are read whole. */
   readonly bytesMax: number;
   /**
@@ -197,6 +199,52 @@ export class PartFault extends Error {
   }
 }
 
+/** How a file of something else begins, in Latin-1 and without blanks before it, and what it is called then. */
+const BEGINNINGS: readonly (readonly [begins: RegExp | readonly string[], name: string])[] = [
+  [["%PDF-"], "a PDF document"],
+  [["PK\u0003\u0004"], "a ZIP archive, or a workbook (.xlsx)"],
+  [["\u001f\u008b", "7z\u00bc\u00af", "Rar!"], "a packed file (.gz, .7z, .rar)"],
+  [
+    ["\u00d0\u00cf\u0011\u00e0"],
+    "an old Office file (.xls, .doc): a workbook is to be saved as .xlsx",
+  ],
+  [/^ISA[^A-Za-z0-9]/, "X12"],
+  [["UNA", "UNB+"], "EDIFACT"],
+  [["<"], "XML or a web page"],
+  [/^(?:\{\s*"|\[\s*[[{])/, "JSON"],
+];
+const BEGINNING_BYTES = 100;
+
+/** What bytes are by their beginning, for people; null: text like any other. */
+const calledBy = (beginning: Buffer): string | null => {
+  const text = beginning.toString("latin1").replace("\u00ef\u00bb\u00bf", "").trimStart();
+  const found = BEGINNINGS.find(([begins]) =>
+    begins instanceof RegExp ? begins.test(text) : begins.some((one) => text.startsWith(one)),
+  );
+  return found?.[1] ?? null;
+};
+
+/**
+ * Reads files as what `reads` calls them. A fault of one that looks like something else says so first: what does not fit
+ * in a PDF document tells nobody that it is one. @throws PartFault and whatever `work` throws
+ */
+export async function readAs<T>(
+  reads: string,
+  files: Iterable<{ readonly name: string; readonly survey: Survey }>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof PartFault)) throw error;
+    const called = [...files].find(({ name }) => name === error.file)?.survey.called ?? null;
+    if (called === null || called.includes(reads)) throw error;
+    const { message, line, column } = error.fault;
+    const said = `looks like ${called}; ${reads} is read here, and it ${message}`;
+    throw new PartFault(error.file, new FileFault(said, line, column));
+  }
+}
+
 /** What bytes are read from: an open file. 0 bytes: it ends. */
 export interface Bytes {
   read(
@@ -216,7 +264,8 @@ export type Encoding = "auto" | "utf-8" | "windows-1252" | "latin1";
 
 /**
  * `hash`: SHA-256 of the bytes, hex; `encoding`: how they are to be read; `fallback`: `auto` found nothing but Windows-1252, which
- * fits every byte, so a person should confirm it; `fault`: why they cannot be read, null: they can.
+ * fits every byte, so a person should confirm it; `called`: what they look like, null: text; `fault`: why they cannot be
+ * read, null: they can.
  */
 export type Survey = Awaited<ReturnType<typeof survey>>;
 
@@ -239,9 +288,11 @@ export async function survey(file: Bytes, encoding: Encoding) {
   let isUnmarked = false;
   let decoder: TextDecoder | null = null;
   let isValid = true;
+  let called: string | null = null;
   for await (const piece of piecesOf(file)) {
     hash.update(piece);
     if (charset === null) {
+      called = calledBy(piece.subarray(0, BEGINNING_BYTES));
       const mark = MARKS.find(({ start }) => start.every((byte, at) => piece[at] === byte));
       isMarked = mark !== undefined;
       isUnmarked = piece.length > 1 && (piece[0] === 0) !== (piece[1] === 0);
@@ -251,16 +302,15 @@ export async function survey(file: Bytes, encoding: Encoding) {
     isValid &&= decoder === null || decoded(decoder, piece) !== null;
   }
   const found = charset ?? "utf-8";
-  const digest = hash.digest("hex");
+  const told = { hash: hash.digest("hex"), called };
   // Whatever it is read as, nobody would recognize it in what is said of its columns.
   const said = "is UTF-16 without a byte order mark: have it written with one, or as UTF-8";
-  if (isUnmarked)
-    return { hash: digest, encoding: found, fallback: false, fault: new FileFault(said) };
-  if (isValid) return { hash: digest, encoding: found, fallback: false, fault: null };
+  if (isUnmarked) return { ...told, encoding: found, fallback: false, fault: new FileFault(said) };
+  if (isValid) return { ...told, encoding: found, fallback: false, fault: null };
   if (encoding === "auto" && !isMarked)
-    return { hash: digest, encoding: "windows-1252", fallback: true, fault: null };
+    return { ...told, encoding: "windows-1252", fallback: true, fault: null };
   const fault = new FileFault(`is not valid ${found.toUpperCase()}`);
-  return { hash: digest, encoding: found, fallback: false, fault };
+  return { ...told, encoding: found, fallback: false, fault };
 }
 
 /**

@@ -35,6 +35,7 @@ export const idocRecords = ({ message }: Pick<IdocSource, "message">): string =>
 export const idocReader = (config: IdocSource, site: Site): RecordReader => ({
   form: idocRecords(config),
   restates: true,
+  reads: "XML",
   bytesMax: XML_BYTES_MAX,
   read(bytes, file) {
     const idocs = idocsIn(bytes, file);
@@ -473,6 +474,7 @@ export function answersReader({ now }: Pick<Surroundings, "now">): RecordReader 
   return {
     form: "idoc.answers",
     restates: false,
+    reads: "XML",
     bytesMax: XML_BYTES_MAX,
     read(bytes, file): RecordsRead {
       try {

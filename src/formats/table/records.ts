@@ -16,6 +16,7 @@ import {
   FileFault,
   firstBytes,
   PartFault,
+  readAs,
   type Survey,
   survey,
   textOf,
@@ -66,7 +67,22 @@ interface ExportOptions extends Pick<TableOptions, "labels" | "decimal"> {
  * The files of one export, by its parts, into changes in `scratch`: what the daemon delivers, and what people try.
  * @throws PartFault when one of the files is not what the profile says, ChangedMeanwhile when one was written to
  */
-export async function readExport(
+export const readExport = (
+  profile: Profile,
+  files: ReadonlyMap<string, SurveyedFile>,
+  options: ExportOptions,
+  scratch: Scratch,
+): Promise<Extract> =>
+  readAs(KINDS[profile.file], files.values(), () => extracted(profile, files, options, scratch));
+
+/** What files of each kind are called. */
+const KINDS: Readonly<Record<Profile["file"], string>> = {
+  csv: "delimited text",
+  fixed: "text of fixed width",
+  xlsx: "a workbook (.xlsx)",
+};
+
+async function extracted(
   profile: Profile,
   files: ReadonlyMap<string, SurveyedFile>,
   options: ExportOptions,

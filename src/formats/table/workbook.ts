@@ -49,7 +49,8 @@ function unzipped(archive: Buffer, isTaken: (name: string) => boolean): Map<stri
   return entries;
 }
 
-const damaged = (): FileFault => new FileFault("is damaged: it is no whole ZIP archive");
+const damaged = (): FileFault =>
+  new FileFault("is damaged, or no workbook: it is no whole ZIP archive");
 
 interface Listed {
   readonly name: string;
@@ -103,9 +104,6 @@ const CELLS_MAX = 500_000;
 const COLUMNS_MAX = 1_000;
 const SHEETS = "xl/worksheets/";
 
-/** How every workbook of before 2007 begins: it is a compound file (MS-CFB 2.2). */
-const COMPOUND = Buffer.of(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1);
-
 /**
  * The rows that are neither empty nor hidden; `line` is the row's number. Numbers have a decimal point, days are
  * `yyyy-MM-dd`, with a time `yyyy-MM-dd HH:mm:ss`; true and false are {@link TRUE} and {@link FALSE}. `sheet`: its name, or
@@ -116,12 +114,6 @@ export async function rowsOfWorkbook(
   bytes: Buffer,
   sheet: string | number,
 ): Promise<{ readonly rows: Row[]; readonly hidden: number }> {
-  if (bytes.subarray(0, COMPOUND.length).equals(COMPOUND))
-    throw new FileFault("is an old Excel workbook (.xls); save it as .xlsx");
-  if (/^\s*</.test(bytes.subarray(0, 100).toString("latin1").replace("\u00ef\u00bb\u00bf", "")))
-    throw new FileFault(
-      "is a web page or XML under a workbook's name, as some programs export it; save it as .xlsx",
-    );
   if (bytes.length > WORKBOOK_BYTES_MAX)
     throw new FileFault(
       `has ${bytes.length} bytes; a workbook is read up to ${WORKBOOK_BYTES_MAX}`,

@@ -61,6 +61,7 @@ export function x12Reader(
   return {
     form: layout ?? "x12.997",
     restates: false,
+    reads: "X12",
     bytesMax: BYTES_MAX,
     read(bytes, file) {
       const interchanges = interchangesOf(textOf(bytes));
