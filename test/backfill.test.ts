@@ -213,6 +213,36 @@ test("an older version that a backfill reads never replaces a newer one", async 
   expect(engine.store.deliveries.counts(flow.flow).get("superseded")).toBeUndefined();
 });
 
+test("what changes after the platform's clock was ahead and is put right is delivered at the next look, and told", async () => {
+  const { engine, store, flow, books, clock } = await site();
+  const now = await control.now();
+  const at = (days: number): string => new Date(now + days * 24 * 3_600_000).toISOString();
+  const ahead = issued(2, { invoiceNumber: "AHEAD", createdAt: at(3), updatedAt: at(3) });
+  const [made] = await control.records("invoices", [ahead]);
+  const bring = async (): Promise<unknown[]> => {
+    await runFlow(engine, flow, never);
+    await push(engine, flow, never);
+    return [...books.held.values()].flatMap(({ facts }) =>
+      facts.number === "AHEAD" ? [facts.days?.due] : [],
+    );
+  };
+  expect(await bring()).toEqual(["2026-11-30"]);
+  clock.advance(1_000);
+  await control.patch("invoices", made?.["id"], { dueDate: "2026-12-15T18:00:00Z" });
+  expect(await bring()).toEqual(["2026-12-15"]);
+  expect(store.deliveries.counts(flow.flow).get("quarantined")).toBeUndefined();
+  const { entries } = await officeOn(engine, [flow]).audit({
+    from: null,
+    to: null,
+    after: 0,
+    people: false,
+  });
+  const told = entries.filter(({ event }) => event === "notice").map(({ detail }) => detail);
+  expect(told).toEqual([
+    expect.stringContaining(`${String(made?.["id"])} changed under an earlier`),
+  ]);
+});
+
 test("a share that is used up pauses a backfill, which says so, asks nothing more, and goes on with a larger one", async () => {
   const { clock, flow, engine, means, requests, backfills, filling } = await site();
   const small = new Backfills(engine, { ...means, perMonth: 100 });

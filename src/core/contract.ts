@@ -29,6 +29,11 @@ export interface Arrival {
 export interface Page {
   readonly changes: readonly Change[];
   readonly position: Json;
+  /**
+   * `atMs`: nothing of this page was asked for earlier, ms UTC by our clock; `answeredAt`: what the source's own clock said in
+   * answer, as versions are written, null where it says nothing. Left out: an older version is an old one, whenever it comes.
+   */
+  readonly asked?: { readonly atMs: number; readonly answeredAt: string | null };
   readonly arrival?: Arrival;
   /**
    * When something came that this page is about, known or refused as it may be: ISO 8601 UTC by the clock of the place it

@@ -1,7 +1,7 @@
 /**
  * A past period, read anew beside the live position, which it never moves (ADR 0020). It has a position of its own,
  * stored with each page, so it goes on where it was after a kill. What a page brings is taken in as any page is: the same
- * version is nothing, an older one never replaces a newer one, and what is new is mapped and delivered as usual.
+ * version is nothing, an older one does not replace a newer one (`src/store/records.ts`), and what is new is mapped and delivered as usual.
  *
  * It may use a share of the month's requests. Used up, it pauses, says so, and the daemon goes on with it when there are
  * requests again.
@@ -13,7 +13,7 @@ import type { Day } from "../core/holdings.ts";
 import { parseExact } from "../core/json.ts";
 import type { BackfillRow } from "../store/flows.ts";
 import { blocked } from "./breakers.ts";
-import { audit, endpointOf, type Engine, type Flow } from "./engine.ts";
+import { audit, endpointOf, type Engine, type Flow, tellSetBack } from "./engine.ts";
 import { howToGoOn } from "./schedule.ts";
 import { DAY_MS } from "../core/time.ts";
 
@@ -194,7 +194,8 @@ export class Backfills {
         const received = store.transaction(() => {
           const at = clock.now().wallMs;
           const own = page.changes.filter((change) => this.#isOf(row, flow, change));
-          const taken = store.intake.beside(flow.flow, own, at);
+          const taken = store.intake.beside(flow.flow, { ...page, changes: own }, at);
+          tellSetBack(this.#engine, flow, taken);
           const { position } = page;
           const gone = page.changes.length;
           const brought = { position, gone, records: own.length, received: taken.received };

@@ -173,6 +173,17 @@ export function countWaits(
   }
 }
 
+/** Inside a transaction. */
+export function tellSetBack(
+  engine: Pick<Engine, "store" | "clock">,
+  flow: Flow,
+  { setBack }: { readonly setBack: readonly string[] },
+): void {
+  const why =
+    "changed under an earlier time than it had: the clock there was ahead and was put right";
+  for (const id of setBack) audit(engine, flow, "notice", `${id} ${why}; it is taken as it is now`);
+}
+
 /** The flow `invoices.pdf` beside `invoices`: no configuration can name another one so, and both are paused together. */
 export function flowBeside(store: Store, flow: Flow, ending: string, more: Partial<Flow>): Flow {
   const name = `${flow.name}.${ending}`;

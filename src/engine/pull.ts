@@ -26,6 +26,7 @@ import {
   type Engine,
   type Flow,
   flowBeside,
+  tellSetBack,
   usualLimits,
 } from "./engine.ts";
 
@@ -87,6 +88,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
         storeReplies(engine, flow, page.replies ?? [], at);
         const stored = store.intake.page(flow.flow, page, at, list.see);
         countWaits(engine, flow, "stored", stored.versions, at);
+        tellSetBack(engine, flow, stored);
         // A list's overlap tells the same records again.
         const drift = stored.received === 0 ? [] : (page.drift ?? []);
         for (const one of drift) store.drifts.add({ ...one, flow: flow.flow, atMs: at });

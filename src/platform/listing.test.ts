@@ -80,7 +80,8 @@ describe("a listing", () => {
   test("over nothing is one empty page", async () => {
     const { pages } = await walked(await received());
     const list = { name: "/payments", total: 0, isLast: true, isComplete: true };
-    expect(pages).toEqual([{ changes: [], position: null, list }]);
+    const asked: unknown = expect.anything();
+    expect(pages).toEqual([{ changes: [], position: null, asked, list }]);
   });
 
   test("tells no version of records that have none, and the version of those that do", async () => {

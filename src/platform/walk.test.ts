@@ -121,7 +121,8 @@ describe("a walk", () => {
 
   test("over nothing leaves no mark", async () => {
     const { pages } = await walked(await feed());
-    expect(pages).toEqual([{ changes: [], position: { watermark: null, walk: null } }]);
+    const asked: unknown = expect.anything();
+    expect(pages).toEqual([{ changes: [], asked, position: { watermark: null, walk: null } }]);
   });
 
   test("goes on after a stop between any two pages, without losing or repeating a record", async () => {

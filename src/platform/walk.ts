@@ -3,6 +3,7 @@
  * listing of what cannot be asked what changed since (P1).
  */
 import type { Change, Page, Reading, Source } from "../core/contract.ts";
+import { defined } from "../core/defined.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { sortableInstant } from "../core/keys.ts";
@@ -108,7 +109,8 @@ async function* walk(
   let before = current.pages;
   let fetching = fetchPage(client, options, current, reading);
   while (!reading.signal.aborted) {
-    const exchange = await fetching;
+    const fetched = await fetching;
+    const { exchange } = fetched;
     if (current.cursor !== null && exchange.kind === "answer" && exchange.status === 400) {
       if (current.restarts >= RESTARTS_MAX) {
         yield pageOf([], { ...position, walk: null });
@@ -120,7 +122,7 @@ async function* walk(
       fetching = fetchPage(client, options, current, reading);
       continue;
     }
-    const listed = readPage(exchange, options);
+    const listed = readPage(fetched, options);
     if (current.pages === 0) current = { ...current, startedAt: listed.serverTime };
     current = withPage(current, listed);
     const { cursor } = current;
@@ -140,17 +142,17 @@ async function* walk(
         ? listed.changes
         : await detailed(client, options.detail, options.clock, listed, reading);
     if (broken !== null) {
-      yield pageOf(changes, { ...from, walk: null }, listed.drift);
+      yield pageOf(changes, { ...from, walk: null }, listed);
       throw stuck(what, broken);
     }
     if (bound !== null) {
       const times = (from.endless ?? 0) + 1;
       const next = bound === "endless" ? { ...from, walk: null } : position;
-      yield pageOf(changes, { ...next, endless: times }, listed.drift);
+      yield pageOf(changes, { ...next, endless: times }, listed);
       const extent = extentOf(options, current);
       throw endless(what, current.pages + 1, extent, endlessWaitMs(times));
     }
-    yield pageOf(changes, position, listed.drift);
+    yield pageOf(changes, position, listed);
     if (follows === null) return;
   }
 }
@@ -158,10 +160,11 @@ async function* walk(
 const pageOf = (
   changes: readonly Change[],
   position: WalkPosition,
-  drift: readonly Drift[] = [],
+  { asked, drift = [] }: Partial<Pick<Listed, "asked" | "drift">> = {},
 ): Page => ({
   changes,
   position: position as unknown as Json,
+  ...defined({ asked }),
   ...(drift.length === 0 ? {} : { drift }),
 });
 
@@ -171,8 +174,15 @@ const stuck = (what: string, how: string): SourceUnavailable =>
     next: "The next run begins again, nothing is lost; if it stays, report it to the platform's support.",
   });
 
+interface Fetched {
+  readonly exchange: Exchange;
+  /** By our clock, before it left. */
+  readonly askedMs: number;
+}
+
 interface Listed {
   readonly changes: readonly Change[];
+  readonly asked: NonNullable<Page["asked"]>;
   readonly drift: readonly Drift[];
   /** Those that are to be read in detail. */
   readonly halves: ReadonlySet<Change>;
@@ -188,13 +198,13 @@ interface Listed {
 const purposeOf = ({ backfill }: Reading, usual: "poll" | "detail"): Purpose =>
   backfill === true ? "backfill" : usual;
 
-function fetchPage(
+async function fetchPage(
   client: Exchanger,
   { list, query, clock }: WalkOptions,
   { since, cursor, restarts }: Walk,
   reading: Reading,
   pageSize = PAGE_SIZE,
-): Promise<Exchange> {
+): Promise<Fetched> {
   // P2 does not say whether a cursor may come with what its walk asked for: the last beginning goes without.
   const isAlone = cursor !== null && restarts === RESTARTS_MAX;
   const search = {
@@ -204,14 +214,18 @@ function fetchPage(
     ...(cursor === null ? {} : { cursor }),
   };
   const context = { client, clock, purpose: purposeOf(reading, "poll") };
-  return patiently(context, addressOf(pathOf(list), search), reading.signal);
+  const askedMs = clock.now().wallMs;
+  return {
+    exchange: await patiently(context, addressOf(pathOf(list), search), reading.signal),
+    askedMs,
+  };
 }
 
 /** @throws SourceUnavailable when it is not a list page */
-function readPage(exchange: Exchange, options: WalkOptions & Looked): Listed {
+function readPage({ exchange, askedMs }: Fetched, options: WalkOptions & Looked): Listed {
   const { list, clock, detail, lookout } = options;
-  const asked = detail === undefined ? [] : [detail.lines, ...(detail.others ?? [])];
-  const wanted = ["id", "updatedAt", ...asked];
+  const lists = detail === undefined ? [] : [detail.lines, ...(detail.others ?? [])];
+  const wanted = ["id", "updatedAt", ...lists];
   const page = pageIn(exchange, list, { clock, purpose: "poll" }, wanted, lookout);
   let latest: string | null = null;
   const halves = new Set<Change>();
@@ -223,10 +237,11 @@ function readPage(exchange: Exchange, options: WalkOptions & Looked): Listed {
     return change;
   });
   const { hasMore, nextCursor, total } = page;
-  const serverTime =
-    page.serverTime === null ? (latest ?? "") : (sortableInstant(page.serverTime) ?? "");
+  const answeredAt = page.serverTime === null ? null : sortableInstant(page.serverTime);
+  const serverTime = page.serverTime === null ? (latest ?? "") : (answeredAt ?? "");
+  const asked = { atMs: askedMs, answeredAt };
   const drift = driftIn(changes, page.found);
-  return { changes, drift, halves, latest, serverTime, hasMore, nextCursor, total };
+  return { changes, asked, drift, halves, latest, serverTime, hasMore, nextCursor, total };
 }
 
 const driftIn = (changes: readonly Change[], found: ListPage["found"]): Drift[] =>
@@ -331,8 +346,11 @@ async function* listing(
   let idle = 0;
   for (let page = 1; !signal.aborted; page++) {
     const context = { client, clock, purpose: "poll" } as const;
+    const atMs = clock.now().wallMs;
     const exchange = await patiently(context, placeOf(options, page), signal);
-    const { records, found, hasMore, total } = pageIn(exchange, list, context, [], options.lookout);
+    const listed = pageIn(exchange, list, context, [], options.lookout);
+    const { records, found, hasMore, total, serverTime } = listed;
+    const answeredAt = serverTime === null ? null : sortableInstant(serverTime);
     most = mostOf(most, total);
     const changes = records.map((record) => changeOf(record, true));
     const before = seen.size;
@@ -342,7 +360,8 @@ async function* listing(
     const whole = { total: most ?? seen.size, isLast: !hasMore, isComplete };
     const drift = driftIn(changes, found);
     const told = drift.length === 0 ? {} : { drift };
-    yield { changes, position: null, ...told, list: { name: pathOf(list), ...whole } };
+    const brought = { changes, position: null, asked: { atMs, answeredAt } };
+    yield { ...brought, ...told, list: { name: pathOf(list), ...whole } };
     if (!hasMore) return;
     idle = changes.length === 0 ? idle + 1 : 0;
     const isOwing = most !== null && seen.size < most;

@@ -169,3 +169,70 @@ test("the deliveries of a page wait in the order of arrival, be records new, kno
     { numRuns: 60 },
   );
 });
+
+const MINUTE = 60_000;
+const noon = Date.parse("2026-11-21T12:00:00Z");
+const later = (minutes: number): number => noon + minutes * MINUTE;
+const stamp = (minutes: number): string =>
+  `${new Date(later(minutes)).toISOString().slice(0, -1)}000000Z`;
+
+/** What is stored at noon has the stamp of `ahead` minutes later; then the same record comes under an earlier one. */
+function turned(ahead: number) {
+  const store = openStore(tempFolder());
+  const { flow } = store.flows.open("invoices");
+  const take = (
+    { version, total }: { version: number; total: number },
+    asked?: { at: number; answered: number | null },
+  ) => {
+    const text = JSON.stringify({ total });
+    const changes = [{ id: "A", version: stamp(version), text }];
+    const { at = 0, answered = null } = asked ?? {};
+    const answeredAt = answered === null ? null : stamp(answered);
+    const told = asked === undefined ? {} : { asked: { atMs: later(at), answeredAt } };
+    const page = { changes, position: 1, ...told };
+    // Stored long after it was asked for: what counts is when it left.
+    return store.transaction(() => store.intake.page(flow, page, later(at + 600)));
+  };
+  const text = (): string => store.samples.latest(flow, 1)[0]?.text ?? "";
+  const page = { changes: [{ id: "A", version: stamp(ahead), text: '{"total":1}' }], position: 1 };
+  store.transaction(() => store.intake.page(flow, page, noon));
+  return { take, text, end: () => store.close() };
+}
+
+test.each([
+  ["nobody says when it was asked for", 5, undefined, 0],
+  ["it was asked for before the newer one was stored", 5, { at: -1, answered: 3 }, 0],
+  ["a copy that lags could say it still", 5, { at: 15, answered: 15 }, 0],
+  ["the newer one has been here for longer than a copy lags", 5, { at: 16, answered: 16 }, 1],
+  ["the newer one is of the future by the source's own clock", 60, { at: 1, answered: 1 }, 1],
+  ["two clocks of the source are a little apart", 2, { at: 1.5, answered: 1 }, 0],
+  ["the source says nothing of its clock", 60, { at: 1, answered: null }, 0],
+  ["it is asked for again a day later", 5_000, { at: 1_440, answered: null }, 1],
+])(
+  "a version of an earlier time is taken where no old answer can say it: %s",
+  (_, ahead, asked, setBack) => {
+    const { take, text, end } = turned(ahead);
+    const taken = take({ version: 1, total: 2 }, asked);
+    expect(taken).toMatchObject({
+      received: setBack,
+      stale: 1 - setBack,
+      setBack: { length: setBack },
+    });
+    expect(text()).toBe(setBack === 1 ? '{"total":2}' : '{"total":1}');
+    end();
+  },
+);
+
+test("what was taken under an earlier time is followed by what is later than that, and by nothing that was told before", () => {
+  const { take, text, end } = turned(60);
+  const asked = (at: number) => ({ at, answered: at });
+  expect(take({ version: 2, total: 2 }, asked(3))).toMatchObject({ setBack: ["A"] });
+  expect(take({ version: 2, total: 2 }, asked(4))).toMatchObject({ unchanged: 1 });
+  // A copy that lags says the wrong time once more.
+  expect(take({ version: 60, total: 1 }, asked(5))).toMatchObject({ stale: 1, received: 0 });
+  expect(take({ version: 6, total: 3 }, asked(7))).toMatchObject({ received: 1, setBack: [] });
+  // Nor is one that was here before taken for a later one of an earlier time.
+  expect(take({ version: 2, total: 2 }, asked(1_000))).toMatchObject({ stale: 1, received: 0 });
+  expect(text()).toBe('{"total":3}');
+  end();
+});

@@ -19,9 +19,17 @@ interface Taken {
   readonly stale: number;
   /** Of those received. */
   readonly versions: readonly (string | null)[];
+  /** Ids of those received under an earlier time than what was stored ({@link intake}). */
+  readonly setBack: readonly string[];
 }
 
 type See = (record: number) => void;
+type Asked = NonNullable<Page["asked"]>;
+
+/** A copy of a source's list may be behind the others by so much: as long as a difference is looked at twice (ADR 0011). */
+const BEHIND_MS = 15 * 60_000;
+/** Two clocks of one source, of its answers and of its records, may be apart by so much. */
+const APART_MS = 60_000;
 
 interface StoredVersion {
   record: number;
@@ -30,6 +38,13 @@ interface StoredVersion {
   content: string | null;
 }
 
+/**
+ * An older version than the stored one is no news: pages are asked for while others are stored, and a source may answer
+ * from a copy that lags. But a source whose clock was ahead and was put right writes its newest versions under earlier
+ * times. So an older one is taken where no old answer can say it: it was never told before, and it was asked for when the
+ * stored one had been here for {@link BEHIND_MS}, or the source's own clock says that the stored one is of the future. The
+ * time that was taken back is old from then on.
+ */
 export function intake(database: Database.Database) {
   const { row } = asking(database);
   const receipts = receiptsOf(database);
@@ -63,6 +78,12 @@ export function intake(database: Database.Database) {
     `insert into delivery (flow, record, revision, received_ms, version, origin)
      values (?, ?, ?, ?, ?, ?)`,
   );
+  const isTold = row<[record: number, version: string], { toldMs: number }>(
+    "select received_ms as toldMs from delivery where record = ? and version = ? limit 1",
+  );
+  const storedSince = row<[record: number], { atMs: number }>(
+    "select max(received_ms) as atMs from delivery where record = ?",
+  );
   const savePosition = database.prepare("update flow set position = ? where flow = ?");
   /** Is it what is stored, perhaps written otherwise? */
   function isSame(record: number, fault: string | null, text: string): boolean {
@@ -70,12 +91,25 @@ export function intake(database: Database.Database) {
     return stored?.fault === fault && byValue(stored.text) === byValue(text);
   }
 
+  /** Does the source say it now, for all its earlier time? */
+  function isSetBack(
+    { record, version: stored }: StoredVersion,
+    version: string,
+    asked: Asked | undefined,
+  ): boolean {
+    if (asked === undefined || isTold(record, version) !== null) return false;
+    const { atMs: since } = storedSince(record) ?? { atMs: Infinity };
+    const { atMs, answeredAt } = asked;
+    const aheadMs = Date.parse(stored ?? "") - Date.parse(answeredAt ?? "");
+    return atMs > since + (aheadMs > APART_MS ? 0 : BEHIND_MS);
+  }
+
   function take(
     flow: number,
     change: Change,
     atMs: number,
-    see: See,
-  ): Exclude<keyof Taken, "versions"> {
+    { see, asked }: { readonly see: See; readonly asked: Asked | undefined },
+  ): "received" | "setBack" | "unchanged" | "stale" {
     const id = storedId(change.id);
     const known = current(flow, id);
     if (known !== null) see(known.record);
@@ -85,9 +119,13 @@ export function intake(database: Database.Database) {
     const content = change.version === null ? sha256(whole).slice(0, 22) : null;
     if (content !== null && known?.content === content) return "unchanged";
     const revision = revisionOf(change.version, known?.revision ?? null, whole);
+    let isBack = false;
     if (known !== null && change.version !== null && known.version !== null) {
-      if (change.version < known.version) return "stale";
       if (change.version === known.version && known.revision === revision) return "unchanged";
+      isBack = change.version < known.version;
+      if (isBack && !isSetBack(known, change.version, asked)) return "stale";
+      if (change.version > known.version && isTold(known.record, change.version) !== null)
+        return "stale";
     }
     // Only now, for it costs: the same value may come written otherwise.
     if (known?.version === change.version && isSame(known.record, fault, change.text))
@@ -109,25 +147,27 @@ export function intake(database: Database.Database) {
     supersede(known.record);
     addDelivery.run(flow, known.record, revision, atMs, version, origin);
     fresh.delivery();
-    return "received";
+    return isBack ? "setBack" : "received";
   }
 
   function takeAll(
     flow: number,
-    changes: readonly Change[],
+    { changes, asked }: Pick<Page, "changes" | "asked">,
     atMs: number,
     see: See = () => {},
   ): Taken {
     fresh.forget();
     const counts = { received: 0, unchanged: 0, stale: 0 };
     const versions: (string | null)[] = [];
+    const setBack: string[] = [];
     for (const change of changes) {
-      const as = take(flow, change, atMs, see);
-      counts[as]++;
-      if (as === "received") versions.push(change.version);
+      const as = take(flow, change, atMs, { see, asked });
+      if (as === "setBack") setBack.push(change.id);
+      counts[as === "setBack" ? "received" : as]++;
+      if (as === "received" || as === "setBack") versions.push(change.version);
     }
     fresh.save(flow, atMs);
-    return { ...counts, versions };
+    return { ...counts, versions, setBack };
   }
 
   return {
@@ -136,7 +176,7 @@ export function intake(database: Database.Database) {
 
     /** Stores a page. `see`: takes the record of each change. Call it inside a transaction. */
     page(flow: number, page: Page, atMs: number, see?: See): Taken {
-      const taken = takeAll(flow, page.changes, atMs, see);
+      const taken = takeAll(flow, page, atMs, see);
       savePosition.run(JSON.stringify(page.position), flow);
       if (page.arrival) receipts.add(flow, page.arrival, atMs);
       if (page.cameAt !== undefined) rhythm.came(flow, Date.parse(page.cameAt), atMs);

@@ -526,6 +526,7 @@ export async function keptReconciliation(
   const spent = audit.spent();
   const requests = (): number => Math.max(audit.spent() - spent, 0);
   const walks = platformWalks(engine);
+  const beganMs = at();
   let reconciled: Reconciled;
   try {
     reconciled = await reconcileSides(engine, audit, question, signal);
@@ -560,7 +561,7 @@ export async function keptReconciliation(
     settleCases(engine, report, opened);
     return settleUndecided(engine, report, earlier);
   });
-  const late = settles && report.state === "done" ? takeLate(engine, told) : 0;
+  const late = settles && report.state === "done" ? takeLate(engine, told, beganMs) : 0;
   if (settles && report.state === "done")
     store.transaction(() =>
       markWalked(engine, audit, { walks, kinds: walked, period: question.period }),

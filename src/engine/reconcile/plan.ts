@@ -4,6 +4,7 @@ import {
   type Endpoint,
   isHeldList,
   type Item,
+  type Page,
   type References,
   referencesBy,
   type Skip,
@@ -23,7 +24,15 @@ import {
 import { holdingKindOf } from "../../core/kinds.ts";
 import { helpsWith } from "../../core/faults.ts";
 import { DAY_MS, dayBefore, iso } from "../../core/time.ts";
-import { audit, countWaits, endpointOf, type Engine, type Flow, PLATFORM } from "../engine.ts";
+import {
+  audit,
+  countWaits,
+  endpointOf,
+  type Engine,
+  type Flow,
+  PLATFORM,
+  tellSetBack,
+} from "../engine.ts";
 import { FuelbridgeError, SourceUnavailable } from "../../core/errors.ts";
 import { type Json, parseExact } from "../../core/json.ts";
 import { LATE_MS, type WalkPosition } from "../../core/watermark.ts";
@@ -222,14 +231,15 @@ function reachOf(
   return { since: isQuarter && quarter < late ? quarter : late, isQuarter: isQuarter ? 1 : 0 };
 }
 
-/** Of what a reconciliation read. How many deliveries were made of it. */
-export function takeLate(engine: Engine, told: readonly Holding[]): number {
+/** Of what a reconciliation that began at `beganMs` read. How many deliveries were made of it. */
+export function takeLate(engine: Engine, told: readonly Holding[], beganMs: number): number {
+  const asked = { atMs: beganMs, answeredAt: null };
   return platformWalks(engine).reduce((sum, { flow, watermark }) => {
     const kind = holdingKindOf(flow.mapping.kind);
     const changes = told.flatMap(({ kind: one, change }) =>
       one === kind && change !== null ? [change] : [],
     );
-    return sum + take(engine, flow, watermark, changes);
+    return sum + take(engine, flow, watermark, { changes, asked });
   }, 0);
 }
 
@@ -318,22 +328,29 @@ async function walkDeeply(
   // What receivers tell besides would be read and forgotten here: only the feed itself is read.
   const feed = flow.source.again ?? flow.source;
   for await (const page of feed.read(from as unknown as Json, reading))
-    received += take(engine, flow, watermark, page.changes);
+    received += take(engine, flow, watermark, page);
   return received;
 }
 
 /** What lies after the watermark is in the flow's next walk. */
-function take(engine: Engine, flow: Flow, watermark: string, told: readonly Change[]): number {
+function take(
+  engine: Engine,
+  flow: Flow,
+  watermark: string,
+  page: Pick<Page, "changes" | "asked">,
+): number {
   const { store, clock, note } = engine;
-  const late = told.filter(
+  const late = page.changes.filter(
     ({ id, version }) =>
       version !== null && version <= watermark && !store.intake.stored(flow.flow, id, version),
   );
   if (late.length === 0) return 0;
   const received = store.transaction(() => {
     const at = clock.now().wallMs;
-    const { received, versions } = store.intake.beside(flow.flow, late, at);
+    const taken = store.intake.beside(flow.flow, { ...page, changes: late }, at);
+    const { received, versions } = taken;
     countWaits(engine, flow, "stored", versions, at);
+    tellSetBack(engine, flow, taken);
     if (received > 0)
       audit(engine, flow, "notice", `${received} records had been committed late: ${named(late)}`);
     return received;
