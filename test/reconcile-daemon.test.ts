@@ -361,3 +361,24 @@ test("a record that was committed 8 or 60 minutes late is taken in by the daemon
   await push(engine, flow, never);
   expect(inWords(await office.ask())).toEqual([]);
 });
+
+test("what changed under a time before the stored one, when the platform's clock was put right, is taken in by the daemon's run", async () => {
+  const { engine, clock } = office.bench;
+  const [flow] = office.flows as [Flow];
+  await control.advance(3_600);
+  const id = recordOf(one(await office.ask()));
+  const now = await control.now();
+  const at = (hours: number): string => new Date(now + hours * 3_600_000).toISOString();
+  await control.patch("invoices", id, { dueDate: "2026-12-15T18:00:00Z", updatedAt: at(24) });
+  await runFlow(engine, flow, never);
+  await push(engine, flow, never);
+  expect(inWords(await office.ask())).toEqual([]);
+  // Before what the next walk asks for.
+  await control.patch("invoices", id, { dueDate: "2026-12-16T18:00:00Z", updatedAt: at(-0.5) });
+  await runFlow(engine, flow, never);
+  expect(inWords(await office.ask())).toHaveLength(1);
+  clock.advance(16 * 60_000);
+  await office.ask({}, true);
+  await push(engine, flow, never);
+  expect(inWords(await office.ask())).toEqual([]);
+});

@@ -24,6 +24,27 @@ test("a row is found by the first column, whole", () => {
   expect(tables.row("items", "UNL-87")).toEqual({ product: "UNL-87", item: "087", note: "" });
 });
 
+const COMPANY = "0942f541-2340-4858-9502-8b0979809fca";
+test.each([
+  ["an id in capitals", COMPANY.toUpperCase(), COMPANY],
+  ["an id that the table has in capitals", COMPANY, COMPANY.toUpperCase()],
+  ["an accent that is a sign of its own", "E\u0301thanol", "\u00C9thanol"],
+  ["an accent that is a sign of its own in the table", "\u00C9thanol", "E\u0301thanol"],
+])("%s is the same key, unless the table has both", (_, asked, written) => {
+  const { tables, write } = setup(`product,item\n${written},ITEM-1\n`);
+  expect(tables.row("items", asked)).toEqual({ product: written, item: "ITEM-1" });
+  write(`product,item\n${written},ITEM-1\n${asked},ITEM-2\n`);
+  expect(tables.row("items", asked)?.["item"]).toBe("ITEM-2");
+  expect(tables.row("items", written)?.["item"]).toBe("ITEM-1");
+});
+
+test("two keys that look like a third are none of it, and letters count in what is no id", () => {
+  const mixed = COMPANY.replace("f541", "F541");
+  const { tables } = setup(`product,item\n${COMPANY},ITEM-1\n${mixed},ITEM-2\nulsd,ITEM-3\n`);
+  expect(tables.row("items", COMPANY.toUpperCase())).toBeNull();
+  expect(tables.row("items", "ULSD")).toBeNull();
+});
+
 test("no row, no table and no folder are answers", () => {
   const { tables, folder } = setup();
   expect(tables.row("items", "KERO")).toBeNull();

@@ -18,6 +18,7 @@ import { dirname, join } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
 import { ConfigurationError } from "../core/errors.ts";
 import { push } from "../core/groups.ts";
+import { lookedUp } from "../core/keys.ts";
 import { causeOf, type Complaint, shown } from "./problems.ts";
 import { readText } from "./document.ts";
 
@@ -45,6 +46,8 @@ interface LinedRow {
 interface Table {
   readonly report: TableReport;
   readonly rows: ReadonlyMap<string, LinedRow>;
+  /** The keys that look alike, by how they are looked up. */
+  readonly alike: ReadonlyMap<string, readonly string[]>;
   /** What the file looked like; null: its bytes could not be had, which may be otherwise the next time. */
   readonly state: string | null;
 }
@@ -77,18 +80,24 @@ export function openTables(folder: string) {
     return table;
   }
 
-  function rowsOf(name: string): ReadonlyMap<string, LinedRow> {
-    const { report, rows } = tableOf(name) ?? { report: null, rows: new Map<string, LinedRow>() };
-    if (report !== null && report.faults.length > 0) throw refusalOf(report);
-    return rows;
+  function trusted(name: string): Pick<Table, "rows" | "alike"> {
+    const table = tableOf(name);
+    if (table !== null && table.report.faults.length > 0) throw refusalOf(table.report);
+    return table ?? { rows: new Map(), alike: new Map() };
   }
+  const rowsOf = (name: string): Table["rows"] => trusted(name).rows;
 
   return {
     /**
-     * Null when the table has no such row, or there is no such table yet.
+     * The row of this key; where none is written so, the only one that looks like it. Null when the table has none, or there is no
+     * such table yet.
      * @throws ConfigurationError when the table cannot be trusted: it is never read in part.
      */
-    row: (name: string, key: string) => rowsOf(name).get(key)?.row ?? null,
+    row(name: string, key: string) {
+      const { rows, alike } = trusted(name);
+      const [like = key, another] = alike.get(lookedUp(key)) ?? [];
+      return (rows.get(key) ?? (another === undefined ? rows.get(like) : undefined))?.row ?? null;
+    },
     /** Every row with its line, in their order; none where there is no such table. @throws ConfigurationError */
     rows: (name: string) => [...rowsOf(name).values()],
     /** Changes whenever a table does: what was not mapped may be now. */
@@ -143,10 +152,12 @@ function made(name: string, file: string, columns: readonly string[]): TableRepo
 function readTable(name: string, file: string, state: string): Table {
   const rows = new Map<string, LinedRow>();
   const empty = { name, file, columns: [], rows: 0, separator: "," };
+  const none = { rows, alike: new Map<string, string[]>() };
   const text = textOf(file);
-  if (typeof text !== "string") return { report: { ...empty, faults: [text] }, rows, state: null };
+  if (typeof text !== "string")
+    return { report: { ...empty, faults: [text] }, ...none, state: null };
   const sheet = parsed(text);
-  if (!("records" in sheet)) return { report: { ...empty, faults: [sheet] }, rows, state };
+  if (!("records" in sheet)) return { report: { ...empty, faults: [sheet] }, ...none, state };
   const { separator, records } = sheet;
   const [header, ...body] = records;
   const columns = header?.record ?? [];
@@ -173,7 +184,10 @@ function readTable(name: string, file: string, state: string): Table {
     ...(header === undefined ? [NO_HEADER] : faultsOfHeader(columns, header.line)),
     ...[...causes.values()].map(asOne),
   ];
-  return { report: { ...empty, columns, separator, rows: rows.size, faults }, rows, state };
+  const report = { ...empty, columns, separator, rows: rows.size, faults };
+  const alike = new Map<string, string[]>();
+  for (const key of rows.keys()) push(alike, lookedUp(key), key);
+  return { report, rows, alike, state };
 }
 
 const CORRECT =

@@ -133,7 +133,7 @@ export function answerOf(
   if (status >= 200 && status < 300) return { ...successOf(exchange, read), ...extra };
   const failure = failureOf(exchange, now);
   // What is not there needs no deleting.
-  const isGone = status === 404 && method === "DELETE";
+  const isGone = isAbsent(exchange) && method === "DELETE";
   const name = isGone ? "already-gone" : nameOf(status, failure);
   return {
     name,
@@ -236,7 +236,7 @@ export function bodyOf(exchange: Exchange, what: string, now: Date): HttpAnswer 
   const name = nameOf(exchange.status, failure);
   const stop = STOPS[name];
   throw new SourceUnavailable(
-    `${what} could not be read: ${exchange.status} ${failure.code} ${failure.message}`.trim(),
+    `${what} could not be read: ${[exchange.status, failure.code, failure.message].filter(Boolean).join(" ")}`,
     {
       next: (stop && platformAdvice[stop]) ?? "It is tried again by itself.",
       ...defined({ waitMs: failure.waitMs, stop }),
@@ -252,6 +252,13 @@ const STOPS: Partial<Record<AnswerName, Breaker>> = {
   moved: "configuration",
   "moved-maybe-done": "configuration",
 };
+
+/** The platform has no such record, or shows us none (rule V1). A 404 without a code is of something in between, and says nothing. */
+export const isAbsent = (exchange: Exchange): boolean =>
+  exchange.kind === "answer" && exchange.status === 404 && codeIn(exchange.text) !== "";
+
+const codeIn = (text: string): string =>
+  textOf(objectOf(objectOf(parsedJson(text))["error"])["code"]);
 
 /** Worth another try within the same run: nothing was wrong with the question. */
 export function isPassing(exchange: Exchange): boolean {
@@ -293,12 +300,22 @@ function failureOf({ status, text, headers }: HttpAnswer, ourNow: Date): Failure
   if (known.length > 0 && isMonthly(code, kind)) known.push(MONTH_WAIT_MIN_MS);
   return {
     code,
-    message: textOf(message).slice(0, 500),
+    message: (textOf(message) || (code === "" ? wordsIn(text) : "")).slice(0, 500),
     kind,
     details,
     waitMs: known.length === 0 ? undefined : Math.min(Math.max(...known), WAIT_MAX_MS),
   };
 }
+
+/** Of an answer that is no error envelope: what it says, without the tags of a page. */
+const wordsIn = (text: string): string =>
+  text
+    .slice(0, 4_000)
+    .replaceAll(/<(style|script|title)\b.*?<\/\1\s*>|<[^>]*>/gis, " ")
+    .replaceAll(/[\s\p{C}]+/gu, " ")
+    .trim()
+    .slice(0, WORDS_MAX);
+const WORDS_MAX = 200;
 
 const MONTH_WAIT_MIN_MS = 60_000;
 /** Longer waits than this are not believed. */

@@ -78,7 +78,28 @@ describe("what an answer to a write means", () => {
     expect(gone).toEqual({ name: "already-gone", detail: "404 NOT_FOUND: Said so." });
     expect(answerRules[gone.name]).toEqual({ outcome: "done" });
     expect(answerOf(answer(404), idOf, now, "PUT").name).toBe("not-found");
+    // A page of something in between does not say that it is gone.
+    for (const text of ["", "<h1>Not Found</h1>", '{"type":"about:blank","status":404}'])
+      expect(answerOf(answer(404, text), idOf, now, "DELETE").name).toBe("not-found");
     expect(answerOf(answer(403), idOf, now, "DELETE").name).toBe("forbidden");
+  });
+
+  test.each([
+    ["text", "Duplicate of INV-1\n", "Duplicate of INV-1"],
+    [
+      "a page",
+      "<html><style>p { x }</style><title>422</title><p>No&nbsp;total</p>",
+      "No&nbsp;total",
+    ],
+    ["a list of errors", '[{"field":"total","error":"bad"}]', '[{"field":"total","error":"bad"}]'],
+    ["a problem of RFC 9457", '{"title":"Locked","status":423}', '{"title":"Locked","status":423}'],
+    ["an error that is a text", '{"error":"locked"}', '{"error":"locked"}'],
+    ["nothing", "", "422"],
+    ["a long page", "x".repeat(5_000), "x".repeat(200)],
+  ])("a refusal that is no error envelope is told in its own words: %s", (_, text, words) => {
+    const { detail, fault } = read(answer(422, text));
+    expect(fault?.message).toBe(`the platform refused it: ${words}`);
+    expect(detail).toBe(text === "" ? "422 (no code)" : `422 (no code): ${words}`);
   });
 
   test("an exchange that failed says how", () => {

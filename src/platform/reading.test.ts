@@ -1,7 +1,9 @@
 /** Whole lists, read by what has come of them: no server gives as much as it is asked for. */
 import { expect, test } from "vitest";
 import { times } from "../../test/conformance/support.ts";
-import { allPages, type PageEnd } from "./reading.ts";
+import { testClock } from "../../test/support/clock.ts";
+import type { Exchanger } from "./client.ts";
+import { allPages, type PageEnd, recordAt } from "./reading.ts";
 
 /** The list's pages by their counts, the last one repeated; `total`: what it says it has. */
 async function read(counts: readonly number[], total: number | null, ends: boolean, isWalk = true) {
@@ -60,4 +62,16 @@ test("an empty page of a list by page numbers leads nowhere where its total is r
   expect(await numbered([250, 0, 3], 250, false)).toEqual({ asked: 2, how });
   expect(await numbered([3, 0, 3], null, false)).toEqual({ asked: 2, how });
   expect((await numbered([3, 0], 250, false)).how).toBe("does not end after 12 pages");
+});
+
+test.each([
+  ["an error envelope", '{"success":false,"error":{"code":"NOT_FOUND","message":"None."}}', null],
+  ["a page of something in between", "<html><h1>404 Not Found</h1></html>", "404 404 Not Found"],
+  ["nothing", "", "404"],
+])("a record is absent by the platform's own word, not by %s", async (_, text, message) => {
+  const exchange = async () => ({ kind: "answer" as const, status: 404, headers: {}, text });
+  const client = { exchange } as unknown as Exchanger;
+  const read = recordAt({ client, clock: testClock(), purpose: "detail" }, "/orders/1");
+  if (message === null) expect(await read).toBeNull();
+  else await expect(read).rejects.toThrow(`/orders/1 could not be read: ${message}`);
 });

@@ -15,7 +15,7 @@ import type { Clock } from "../core/time.ts";
 import type { Exchange, Exchanger, PlatformRequest } from "./client.ts";
 import type { Operation } from "./contract/operation.ts";
 import { type ListOperation, operations, pathOf } from "./contract/operations.ts";
-import { answerRules, bodyOf, errorOf, isPassing, isQuota, waitOf } from "./answers.ts";
+import { answerRules, bodyOf, errorOf, isAbsent, isPassing, isQuota, waitOf } from "./answers.ts";
 import { NoFile } from "../core/attachment.ts";
 import { TransportError } from "../transport/http.ts";
 
@@ -222,9 +222,6 @@ export function unreadable(error: unknown): Fault<string> {
   if (!(error instanceof SourceUnavailable)) throw error;
   return { code: error.stop ?? "unreadable", message: error.message, next: error.next };
 }
-
-export const isAbsent = (exchange: Exchange): boolean =>
-  exchange.kind === "answer" && exchange.status === 404;
 
 /** The record of an answer, as the text that it came as. @throws SourceUnavailable */
 export function recordOf(

@@ -27,7 +27,6 @@ import {
   emptyBy,
   endless,
   endlessWaitMs,
-  isAbsent,
   isIdle,
   type ListPage,
   mostOf,
@@ -39,6 +38,7 @@ import {
   recordOf,
   runMax,
 } from "./reading.ts";
+import { isAbsent } from "./answers.ts";
 import type { Exchange, Exchanger } from "./client.ts";
 import {
   type ListOperation,

@@ -226,6 +226,10 @@ describe("where our id does not become the connection's erpId", () => {
         found: "exact",
         ids: [id],
       });
+    // An id in capitals is the same id.
+    expect(await findKnowing({ ...linked({}), ...named([id.toUpperCase()]) })).toMatchObject({
+      ids: [id],
+    });
     const several = { ...linked({}), ...named([id, "another"]) };
     expect(await findKnowing(several)).toMatchObject({
       fault: { code: "same-code", candidates: [id, "another"] },

@@ -2,6 +2,7 @@
 import type { Linked, Memory, Outgoing } from "../../core/contract.ts";
 import type { FaultCode } from "../../core/faults.ts";
 import { parseExact } from "../../core/json.ts";
+import { lookedUp } from "../../core/keys.ts";
 import type { Finding } from "../../core/outcome.ts";
 import { folded } from "../../core/text.ts";
 import { Connection, CreateParty } from "../contract/network.ts";
@@ -87,9 +88,10 @@ async function connectedWith(
   const listing = { list: "listConnections", query, item: Connection, names: [""] } as const;
   const us = await context.ourselves();
   const there = new Set<string>();
+  const ids = new Set(companies.map(lookedUp));
   for await (const connection of listAll(context, listing)) {
     const company = us === null ? null : otherEnd(connection, us);
-    if (company !== null && companies.includes(company)) there.add(company);
+    if (company !== null && ids.has(lookedUp(company))) there.add(company);
   }
   return [...there];
 }
