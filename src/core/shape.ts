@@ -14,10 +14,9 @@ export interface Sighting {
   readonly value: string;
 }
 
-/** In the records of a page. `record`: the id of the first of them. */
+/** In the records of a page, by their ids. */
 export interface Drift extends Sighting {
-  readonly count: number;
-  readonly record: string;
+  readonly records: readonly string[];
 }
 
 /** What an object may have. */
@@ -138,16 +137,14 @@ function compare(
 export function driftOf(
   records: readonly { readonly id: string; readonly found: readonly Sighting[] }[],
 ): Drift[] {
-  const drift = new Map<string, Drift>();
-  for (const { id: record, found } of records) {
+  const drift = new Map<string, Sighting & { readonly records: string[] }>();
+  for (const { id, found } of records) {
     // A record with ten lines has it once.
     const own = new Map(found.map((one) => [`${one.what} ${one.field} ${one.value}`, one]));
     for (const [key, one] of own) {
       const before = drift.get(key);
-      drift.set(
-        key,
-        before ? { ...before, count: before.count + 1 } : { ...one, count: 1, record },
-      );
+      if (before === undefined) drift.set(key, { ...one, records: [id] });
+      else before.records.push(id);
     }
   }
   return [...drift.values()];

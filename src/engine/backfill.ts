@@ -195,7 +195,7 @@ export class Backfills {
           const at = clock.now().wallMs;
           const own = page.changes.filter((change) => this.#isOf(row, flow, change));
           const taken = store.intake.beside(flow.flow, { ...page, changes: own }, at);
-          tellSetBack(this.#engine, flow, taken);
+          tellSetBack(this.#engine, flow, taken.news);
           const { position } = page;
           const gone = page.changes.length;
           const brought = { position, gone, records: own.length, received: taken.received };

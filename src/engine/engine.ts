@@ -177,11 +177,12 @@ export function countWaits(
 export function tellSetBack(
   engine: Pick<Engine, "store" | "clock">,
   flow: Flow,
-  { setBack }: { readonly setBack: readonly string[] },
+  news: readonly { readonly id: string; readonly isSetBack: boolean }[],
 ): void {
   const why =
     "changed under an earlier time than it had: the clock there was ahead and was put right";
-  for (const id of setBack) audit(engine, flow, "notice", `${id} ${why}; it is taken as it is now`);
+  for (const { id, isSetBack } of news)
+    if (isSetBack) audit(engine, flow, "notice", `${id} ${why}; it is taken as it is now`);
 }
 
 /** The flow `invoices.pdf` beside `invoices`: no configuration can name another one so, and both are paused together. */

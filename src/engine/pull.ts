@@ -15,6 +15,7 @@ import type { Fault } from "../core/record.ts";
 import { type Json, stringifyExact } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
 import { placeOf, toldOf } from "../core/silence.ts";
+import type { News } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { takeAcknowledgements } from "./delivered.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
@@ -87,11 +88,10 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
         const refused = keepRefused(engine, flow, page, at);
         storeReplies(engine, flow, page.replies ?? [], at);
         const stored = store.intake.page(flow.flow, page, at, list.see);
-        countWaits(engine, flow, "stored", stored.versions, at);
-        tellSetBack(engine, flow, stored);
-        // A list's overlap tells the same records again.
-        const drift = stored.received === 0 ? [] : (page.drift ?? []);
-        for (const one of drift) store.drifts.add({ ...one, flow: flow.flow, atMs: at });
+        const versions = stored.news.map(({ version }) => version);
+        countWaits(engine, flow, "stored", versions, at);
+        tellSetBack(engine, flow, stored.news);
+        keepDrift(engine, flow, page, stored.news, at);
         return { ...stored, notices, refused, torn: list.stored(page, at) };
       });
       pages++;
@@ -129,6 +129,23 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
         next: error.next,
       });
     return { pages: null, received, trouble, waitMs: error.waitMs };
+  }
+}
+
+/** Counts what is new of it: a list, or a walk's overlap, tells the same records again. Inside the page's transaction. */
+function keepDrift(
+  { store }: Engine,
+  { flow }: Flow,
+  { drift = [] }: Page,
+  news: readonly News[],
+  atMs: number,
+): void {
+  if (drift.length === 0 || news.length === 0) return;
+  const fresh = new Set(news.map(({ id }) => id));
+  for (const { records, ...seen } of drift) {
+    const ids = records.filter((id) => fresh.has(id));
+    const [record] = ids;
+    if (record !== undefined) store.drifts.add({ ...seen, count: ids.length, record, flow, atMs });
   }
 }
 

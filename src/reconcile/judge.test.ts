@@ -176,6 +176,27 @@ describe("a document that its receiver keeps as a draft", () => {
   });
 });
 
+test("what began in the books and is gone there is not to be delivered again", () => {
+  const site = new Ground(twoSides(40));
+  const pair = site.take("invoice", ({ by }) => by === "link");
+  site.remove("books", pair);
+  const nextOf = (told: ReturnType<typeof tellOf>): string | undefined => {
+    const [row] = reconcile(askedOf(site.sides, told)).cases.filter(
+      ({ bucket }) => !agreeing.has(bucket),
+    );
+    expect(row).toMatchObject({ bucket: "only there", cause: { code: "gone" } });
+    return row?.cause?.next;
+  };
+  const tell = tellOf(site.sides.pairs);
+  expect(nextOf(tell)).toBe(
+    "It was deleted in the books, or they were restored: retry its delivery.",
+  );
+  // Nobody can say what it should be: the side that would is the one that has it no more.
+  expect(nextOf((one) => (one.books.length === 0 ? null : tell(one)))).toMatch(
+    /^If it began in the books, list it there again, or void it on the platform\./,
+  );
+});
+
 test("a company of the platform that the store never linked is not gone from the books, whatever code its connection shows; a linked one is", () => {
   const site = new Ground(twoSides(16));
   const [never, linked] = [

@@ -448,7 +448,9 @@ function oneSided(bucket: "only there" | "only here", { one, told }: Facing): Fa
         ? "It was deleted on the platform, or is not shown to this key: ask its owner, or cancel it in the books."
         : one.kind === "price"
           ? "If it ended in the books, end it on the platform, too: nothing ends it by itself. If not, put it back into the books. If it may stay: `fuelbridge accept`, with its flow and number."
-          : "It was deleted in the books, or they were restored: retry its delivery.",
+          : told === null
+            ? "If it began in the books, list it there again, or void it on the platform. If the platform's came first, the books were restored, or it was deleted there: retry its delivery."
+            : "It was deleted in the books, or they were restored: retry its delivery.",
     );
   if (isSettledAsOne(one))
     return fault(

@@ -5,7 +5,7 @@
 import type Database from "better-sqlite3";
 import type { Json } from "../core/json.ts";
 import type { Notebook } from "../core/contract.ts";
-import type { Drift } from "../core/shape.ts";
+import type { Sighting } from "../core/shape.ts";
 import { nothingSeen, type Rates } from "../core/pace.ts";
 import { hoursAround, lastedByHour, limitOf, type Silence } from "../core/silence.ts";
 import { asking } from "./statements.ts";
@@ -406,7 +406,13 @@ export const notebookIn = (
   set: (name, text) => store.transaction(() => store.notebooks.set(endpoint, name, text)),
 });
 
-interface DriftRow extends Drift {
+interface Counted extends Sighting {
+  readonly count: number;
+  /** The id of the first of them. */
+  readonly record: string;
+}
+
+interface DriftRow extends Counted {
   /** The flow's name. */
   readonly flow: string;
   readonly firstMs: number;
@@ -421,7 +427,7 @@ export function drifts(database: Database.Database) {
   const { run, rows } = asking(database);
   return {
     /** Inside the transaction of the page that it came with. */
-    add: run<[Drift & { flow: number; atMs: number }]>(
+    add: run<[Counted & { flow: number; atMs: number }]>(
       `insert into drift (flow, what, field, value, count, record, first_ms, last_ms)
        select :flow, :what, :field, :value, :count, :record, :atMs, :atMs
        where (select count(*) from drift) < ${DRIFTS_MAX} or exists (

@@ -216,7 +216,7 @@ test.each([
     expect(taken).toMatchObject({
       received: setBack,
       stale: 1 - setBack,
-      setBack: { length: setBack },
+      news: setBack === 1 ? [{ id: "A", isSetBack: true }] : [],
     });
     expect(text()).toBe(setBack === 1 ? '{"total":2}' : '{"total":1}');
     end();
@@ -226,11 +226,13 @@ test.each([
 test("what was taken under an earlier time is followed by what is later than that, and by nothing that was told before", () => {
   const { take, text, end } = turned(60);
   const asked = (at: number) => ({ at, answered: at });
-  expect(take({ version: 2, total: 2 }, asked(3))).toMatchObject({ setBack: ["A"] });
+  expect(take({ version: 2, total: 2 }, asked(3))).toMatchObject({
+    news: [{ id: "A", isSetBack: true }],
+  });
   expect(take({ version: 2, total: 2 }, asked(4))).toMatchObject({ unchanged: 1 });
   // A copy that lags says the wrong time once more.
   expect(take({ version: 60, total: 1 }, asked(5))).toMatchObject({ stale: 1, received: 0 });
-  expect(take({ version: 6, total: 3 }, asked(7))).toMatchObject({ received: 1, setBack: [] });
+  expect(take({ version: 6, total: 3 }, asked(7))).toMatchObject({ news: [{ isSetBack: false }] });
   // Nor is one that was here before taken for a later one of an earlier time.
   expect(take({ version: 2, total: 2 }, asked(1_000))).toMatchObject({ stale: 1, received: 0 });
   expect(text()).toBe('{"total":3}');

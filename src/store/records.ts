@@ -17,10 +17,15 @@ interface Taken {
   readonly unchanged: number;
   /** Older than what is stored. */
   readonly stale: number;
-  /** Of those received. */
-  readonly versions: readonly (string | null)[];
-  /** Ids of those received under an earlier time than what was stored ({@link intake}). */
-  readonly setBack: readonly string[];
+  /** Those received. */
+  readonly news: readonly News[];
+}
+
+/** `isSetBack`: it came under an earlier time than what was stored ({@link intake}). */
+export interface News {
+  readonly id: string;
+  readonly version: string | null;
+  readonly isSetBack: boolean;
 }
 
 type See = (record: number) => void;
@@ -158,16 +163,16 @@ export function intake(database: Database.Database) {
   ): Taken {
     fresh.forget();
     const counts = { received: 0, unchanged: 0, stale: 0 };
-    const versions: (string | null)[] = [];
-    const setBack: string[] = [];
+    const news: News[] = [];
     for (const change of changes) {
       const as = take(flow, change, atMs, { see, asked });
-      if (as === "setBack") setBack.push(change.id);
-      counts[as === "setBack" ? "received" : as]++;
-      if (as === "received" || as === "setBack") versions.push(change.version);
+      const isSetBack = as === "setBack";
+      counts[isSetBack ? "received" : as]++;
+      const { id, version } = change;
+      if (isSetBack || as === "received") news.push({ id, version, isSetBack });
     }
     fresh.save(flow, atMs);
-    return { ...counts, versions, setBack };
+    return { ...counts, news };
   }
 
   return {

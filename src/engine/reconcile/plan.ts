@@ -348,9 +348,10 @@ function take(
   const received = store.transaction(() => {
     const at = clock.now().wallMs;
     const taken = store.intake.beside(flow.flow, { ...page, changes: late }, at);
-    const { received, versions } = taken;
+    const { received, news } = taken;
+    const versions = news.map(({ version }) => version);
     countWaits(engine, flow, "stored", versions, at);
-    tellSetBack(engine, flow, taken);
+    tellSetBack(engine, flow, news);
     if (received > 0)
       audit(engine, flow, "notice", `${received} records had been committed late: ${named(late)}`);
     return received;
