@@ -21,7 +21,7 @@ interface Taken {
   readonly news: readonly News[];
 }
 
-/** `isSetBack`: it came under an earlier time than what was stored ({@link intake}). */
+/** `isSetBack`: it came under an earlier time than what was stored ({@link timesOf}). */
 export interface News {
   readonly id: string;
   readonly version: string | null;
@@ -43,18 +43,12 @@ interface StoredVersion {
   content: string | null;
 }
 
-/**
- * An older version than the stored one is no news: pages are asked for while others are stored, and a source may answer
- * from a copy that lags. But a source whose clock was ahead and was put right writes its newest versions under earlier
- * times. So an older one is taken where no old answer can say it: it was never told before, and it was asked for when the
- * stored one had been here for {@link BEHIND_MS}, or the source's own clock says that the stored one is of the future. The
- * time that was taken back is old from then on.
- */
 export function intake(database: Database.Database) {
   const { row } = asking(database);
   const receipts = receiptsOf(database);
   const rhythm = rhythms(database);
   const fresh = newcomers(database);
+  const times = timesOf(database);
   const current = row<[flow: number, id: Buffer | string], StoredVersion>(
     "select record, version, revision, content from record where flow = ? and id = ?",
   );
@@ -83,30 +77,11 @@ export function intake(database: Database.Database) {
     `insert into delivery (flow, record, revision, received_ms, version, origin)
      values (?, ?, ?, ?, ?, ?)`,
   );
-  const isTold = row<[record: number, version: string], { toldMs: number }>(
-    "select received_ms as toldMs from delivery where record = ? and version = ? limit 1",
-  );
-  const storedSince = row<[record: number], { atMs: number }>(
-    "select max(received_ms) as atMs from delivery where record = ?",
-  );
   const savePosition = database.prepare("update flow set position = ? where flow = ?");
   /** Is it what is stored, perhaps written otherwise? */
   function isSame(record: number, fault: string | null, text: string): boolean {
     const stored = told(record);
     return stored?.fault === fault && byValue(stored.text) === byValue(text);
-  }
-
-  /** Does the source say it now, for all its earlier time? */
-  function isSetBack(
-    { record, version: stored }: StoredVersion,
-    version: string,
-    asked: Asked | undefined,
-  ): boolean {
-    if (asked === undefined || isTold(record, version) !== null) return false;
-    const { atMs: since } = storedSince(record) ?? { atMs: Infinity };
-    const { atMs, answeredAt } = asked;
-    const aheadMs = Date.parse(stored ?? "") - Date.parse(answeredAt ?? "");
-    return atMs > since + (aheadMs > APART_MS ? 0 : BEHIND_MS);
   }
 
   function take(
@@ -128,8 +103,8 @@ export function intake(database: Database.Database) {
     if (known !== null && change.version !== null && known.version !== null) {
       if (change.version === known.version && known.revision === revision) return "unchanged";
       isBack = change.version < known.version;
-      if (isBack && !isSetBack(known, change.version, asked)) return "stale";
-      if (change.version > known.version && isTold(known.record, change.version) !== null)
+      if (isBack && !times.isSetBack(known, change.version, asked)) return "stale";
+      if (change.version > known.version && times.isTold(known.record, change.version))
         return "stale";
     }
     // Only now, for it costs: the same value may come written otherwise.
@@ -191,6 +166,41 @@ export function intake(database: Database.Database) {
     stored: (flow: number, id: string, version: string): boolean =>
       current(flow, storedId(id))?.version === version,
     known: (flow: number, receipt: string) => receipts.known(flow, receipt),
+  };
+}
+
+/**
+ * An older version than the stored one is no news: pages are asked for while others are stored, and a source may answer
+ * from a copy that lags. But a source whose clock was ahead and was put right writes its newest versions under earlier
+ * times. So an older one is taken where no old answer can say it: it was never told before, and it was asked for when the
+ * stored one had been here for {@link BEHIND_MS}, or the source's own clock says that the stored one is of the future. The
+ * time that was taken back is old from then on.
+ */
+function timesOf(database: Database.Database) {
+  const { row } = asking(database);
+  const toldSince = row<[record: number, version: string], { toldMs: number }>(
+    "select received_ms as toldMs from delivery where record = ? and version = ? limit 1",
+  );
+  const storedSince = row<[record: number], { atMs: number }>(
+    "select max(received_ms) as atMs from delivery where record = ?",
+  );
+  const isTold = (record: number, version: string): boolean => toldSince(record, version) !== null;
+
+  return {
+    /** Was this version of it here before? */
+    isTold,
+    /** Does the source say it now, for all its earlier time? */
+    isSetBack(
+      { record, version: stored }: StoredVersion,
+      version: string,
+      asked: Asked | undefined,
+    ): boolean {
+      if (asked === undefined || isTold(record, version)) return false;
+      const { atMs: since } = storedSince(record) ?? { atMs: Infinity };
+      const { atMs, answeredAt } = asked;
+      const aheadMs = Date.parse(stored ?? "") - Date.parse(answeredAt ?? "");
+      return atMs > since + (aheadMs > APART_MS ? 0 : BEHIND_MS);
+    },
   };
 }
 
