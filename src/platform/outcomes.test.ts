@@ -131,7 +131,10 @@ describe("what an answer to a write means", () => {
     "an error that is %s is known by its status",
     (text) => {
       expect(read(answer(409, text)).name).toBe("conflict");
-      expect(read(answer(500, text))).toEqual({ name: "failed", detail: "500 (no code)" });
+      expect(read(answer(500, text))).toEqual({
+        name: "failed",
+        detail: `500 (no code): ${text}`,
+      });
     },
   );
 
