@@ -30,8 +30,9 @@ export interface Page {
   readonly changes: readonly Change[];
   readonly position: Json;
   /**
-   * `atMs`: nothing of this page was asked for earlier, ms UTC by our clock; `answeredAt`: what the source's own clock said in
-   * answer, as versions are written, null where it says nothing. Left out: an older version is an old one, whenever it comes.
+   * `atMs`: nothing of this page is older, ms UTC by our clock: the list that it is of was begun then, and may be a snapshot of
+   * it; `answeredAt`: what the source's own clock said, as versions are written, null where it says nothing. Left out: nobody
+   * knows, and an older version is an old one.
    */
   readonly asked?: { readonly atMs: number; readonly answeredAt: string | null };
   readonly arrival?: Arrival;

@@ -77,6 +77,15 @@ describe("a listing", () => {
     expect(idsIn(second.pages).toSorted()).toEqual(idsOf(records).toSorted());
   });
 
+  test("is as old as its first page: others may be of the same snapshot", async () => {
+    await payments(250);
+    const clock = await platform.clock();
+    const source = listingSource(platform.client({ clock }), { list: "listPayments", clock });
+    const begun = clock.now().wallMs;
+    const { pages } = await walked(source, null, () => void clock.advance(20 * 60_000));
+    expect(pages.map(({ asked }) => asked?.atMs)).toEqual([begun, begun, begun]);
+  });
+
   test("over nothing is one empty page", async () => {
     const { pages } = await walked(await received());
     const list = { name: "/payments", total: 0, isLast: true, isComplete: true };

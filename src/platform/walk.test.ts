@@ -71,6 +71,24 @@ describe("a walk", () => {
     ]);
   });
 
+  test("may be a snapshot of when it was begun: no page of it is newer, and what goes on from a stored cursor says no time", async () => {
+    await invoices(250);
+    const clock = await platform.clock();
+    const source = walkSource(platform.client({ clock }), { ...list, clock });
+    const begun = clock.now().wallMs;
+    const wait = (): void => void clock.advance(20 * 60_000);
+    const { pages } = await walked(source, null, wait);
+    expect(pages.map(({ asked }) => asked?.atMs)).toEqual([begun, begun, begun]);
+    const cut = await stopped(1);
+    const resumed = await walked(source, cut.position);
+    expect(resumed.pages.map(({ asked }) => asked)).toEqual([undefined, undefined]);
+    // Its cursor is refused, and it begins anew here.
+    const anew = clock.now().wallMs;
+    await control.fault({ kind: "cursor", method: "GET", path: "/invoices" });
+    const again = await walked(source, cut.position);
+    expect(again.pages.map(({ asked }) => asked?.atMs)).toEqual([anew, anew, anew]);
+  });
+
   test("tells each record's version as text that sorts, whatever its zone and precision", async () => {
     const updatedAt = ["2026-01-01T00:00:00.123456Z", "2026-01-01T02:00:00+02:00"];
     await control.records(

@@ -3,7 +3,6 @@
  * listing of what cannot be asked what changed since (P1).
  */
 import type { Change, Page, Reading, Source } from "../core/contract.ts";
-import { defined } from "../core/defined.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import { sortableInstant } from "../core/keys.ts";
@@ -107,10 +106,11 @@ async function* walk(
   let position = from;
   let current: Walk = from.walk ?? begun(from, options.overlapMs, options.clock.now());
   let before = current.pages;
+  // Its pages may be a snapshot of that moment, which a stored cursor does not tell.
+  let begunMs = from.walk === null ? options.clock.now().wallMs : null;
   let fetching = fetchPage(client, options, current, reading);
   while (!reading.signal.aborted) {
-    const fetched = await fetching;
-    const { exchange } = fetched;
+    const exchange = await fetching;
     if (current.cursor !== null && exchange.kind === "answer" && exchange.status === 400) {
       if (current.restarts >= RESTARTS_MAX) {
         yield pageOf([], { ...position, walk: null });
@@ -119,10 +119,11 @@ async function* walk(
       // The platform no longer knows the cursor: from the beginning of this walk, not from the watermark.
       current = begunAgain(current);
       before = 0;
+      begunMs = options.clock.now().wallMs;
       fetching = fetchPage(client, options, current, reading);
       continue;
     }
-    const listed = readPage(fetched, options);
+    const listed = { ...readPage(exchange, options), begunMs };
     if (current.pages === 0) current = { ...current, startedAt: listed.serverTime };
     current = withPage(current, listed);
     const { cursor } = current;
@@ -160,11 +161,11 @@ async function* walk(
 const pageOf = (
   changes: readonly Change[],
   position: WalkPosition,
-  { asked, drift = [] }: Partial<Pick<Listed, "asked" | "drift">> = {},
+  { begunMs = null, answeredAt = null, drift = [] }: Partial<Told> = {},
 ): Page => ({
   changes,
   position: position as unknown as Json,
-  ...defined({ asked }),
+  ...(begunMs === null ? {} : { asked: { atMs: begunMs, answeredAt } }),
   ...(drift.length === 0 ? {} : { drift }),
 });
 
@@ -174,21 +175,19 @@ const stuck = (what: string, how: string): SourceUnavailable =>
     next: "The next run begins again, nothing is lost; if it stays, report it to the platform's support.",
   });
 
-interface Fetched {
-  readonly exchange: Exchange;
-  /** By our clock, before it left. */
-  readonly askedMs: number;
-}
+/** Of a page, besides its changes. `begunMs`: when its walk was, by our clock; null: by another process, or run. */
+type Told = Pick<Listed, "answeredAt" | "drift"> & { readonly begunMs: number | null };
 
 interface Listed {
   readonly changes: readonly Change[];
-  readonly asked: NonNullable<Page["asked"]>;
   readonly drift: readonly Drift[];
   /** Those that are to be read in detail. */
   readonly halves: ReadonlySet<Change>;
   /** Sortable text. */
   readonly latest: string | null;
   readonly serverTime: string;
+  /** What the server's clock said, sortable text; null: nothing. */
+  readonly answeredAt: string | null;
   readonly hasMore: boolean;
   readonly nextCursor: string | null;
   /** Null: it does not say. */
@@ -198,13 +197,13 @@ interface Listed {
 const purposeOf = ({ backfill }: Reading, usual: "poll" | "detail"): Purpose =>
   backfill === true ? "backfill" : usual;
 
-async function fetchPage(
+function fetchPage(
   client: Exchanger,
   { list, query, clock }: WalkOptions,
   { since, cursor, restarts }: Walk,
   reading: Reading,
   pageSize = PAGE_SIZE,
-): Promise<Fetched> {
+): Promise<Exchange> {
   // P2 does not say whether a cursor may come with what its walk asked for: the last beginning goes without.
   const isAlone = cursor !== null && restarts === RESTARTS_MAX;
   const search = {
@@ -214,18 +213,14 @@ async function fetchPage(
     ...(cursor === null ? {} : { cursor }),
   };
   const context = { client, clock, purpose: purposeOf(reading, "poll") };
-  const askedMs = clock.now().wallMs;
-  return {
-    exchange: await patiently(context, addressOf(pathOf(list), search), reading.signal),
-    askedMs,
-  };
+  return patiently(context, addressOf(pathOf(list), search), reading.signal);
 }
 
 /** @throws SourceUnavailable when it is not a list page */
-function readPage({ exchange, askedMs }: Fetched, options: WalkOptions & Looked): Listed {
+function readPage(exchange: Exchange, options: WalkOptions & Looked): Listed {
   const { list, clock, detail, lookout } = options;
-  const lists = detail === undefined ? [] : [detail.lines, ...(detail.others ?? [])];
-  const wanted = ["id", "updatedAt", ...lists];
+  const asked = detail === undefined ? [] : [detail.lines, ...(detail.others ?? [])];
+  const wanted = ["id", "updatedAt", ...asked];
   const page = pageIn(exchange, list, { clock, purpose: "poll" }, wanted, lookout);
   let latest: string | null = null;
   const halves = new Set<Change>();
@@ -239,9 +234,9 @@ function readPage({ exchange, askedMs }: Fetched, options: WalkOptions & Looked)
   const { hasMore, nextCursor, total } = page;
   const answeredAt = page.serverTime === null ? null : sortableInstant(page.serverTime);
   const serverTime = page.serverTime === null ? (latest ?? "") : (answeredAt ?? "");
-  const asked = { atMs: askedMs, answeredAt };
   const drift = driftIn(changes, page.found);
-  return { changes, asked, drift, halves, latest, serverTime, hasMore, nextCursor, total };
+  const rest = { hasMore, nextCursor, total };
+  return { changes, drift, halves, latest, serverTime, answeredAt, ...rest };
 }
 
 const driftIn = (changes: readonly Change[], found: ListPage["found"]): Drift[] =>
@@ -344,9 +339,10 @@ async function* listing(
   const seen = new Set<string>();
   let most: number | null = null;
   let idle = 0;
+  // Its pages may be a snapshot of that moment.
+  const atMs = clock.now().wallMs;
   for (let page = 1; !signal.aborted; page++) {
     const context = { client, clock, purpose: "poll" } as const;
-    const atMs = clock.now().wallMs;
     const exchange = await patiently(context, placeOf(options, page), signal);
     const listed = pageIn(exchange, list, context, [], options.lookout);
     const { records, found, hasMore, total, serverTime } = listed;

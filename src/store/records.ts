@@ -172,7 +172,7 @@ export function intake(database: Database.Database) {
 /**
  * An older version than the stored one is no news: pages are asked for while others are stored, and a source may answer
  * from a copy that lags. But a source whose clock was ahead and was put right writes its newest versions under earlier
- * times. So an older one is taken where no old answer can say it: it was never told before, and it was asked for when the
+ * times. So an older one is taken where no old answer can say it: it was never told before, and its list was begun when the
  * stored one had been here for {@link BEHIND_MS}, or the source's own clock says that the stored one is of the future. The
  * time that was taken back is old from then on.
  */
