@@ -82,7 +82,7 @@ describe("a listing", () => {
     const clock = await platform.clock();
     const source = listingSource(platform.client({ clock }), { list: "listPayments", clock });
     const begun = clock.now().wallMs;
-    const { pages } = await walked(source, null, () => void clock.advance(20 * 60_000));
+    const { pages } = await walked(source, null, () => clock.advance(20 * 60_000));
     expect(pages.map(({ asked }) => asked?.atMs)).toEqual([begun, begun, begun]);
   });
 

@@ -76,7 +76,7 @@ describe("a walk", () => {
     const clock = await platform.clock();
     const source = walkSource(platform.client({ clock }), { ...list, clock });
     const begun = clock.now().wallMs;
-    const wait = (): void => void clock.advance(20 * 60_000);
+    const wait = (): void => clock.advance(20 * 60_000);
     const { pages } = await walked(source, null, wait);
     expect(pages.map(({ asked }) => asked?.atMs)).toEqual([begun, begun, begun]);
     const cut = await stopped(1);
