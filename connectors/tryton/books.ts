@@ -1,4 +1,5 @@
 /** The books of one company, as every source and sink of this connector works with them. */
+import { isUuid } from "../../src/core/text.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { type CodeKind, inactive, openCodes } from "../../src/ledger/codes.ts";
@@ -36,9 +37,7 @@ export const notesOf = (books: Books): Notes => ({
 
 /** The platform's UUID among a party's identifiers; of the others (tax numbers) none looks like one. */
 export const companyIdOf = (identifiers: readonly { readonly code: string }[]): string | null =>
-  identifiers.find(({ code }) => UUID.test(code))?.code.toLowerCase() ?? null;
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+  identifiers.find(({ code }) => isUuid(code))?.code.toLowerCase() ?? null;
 
 interface Identified {
   readonly id: number;

@@ -1,4 +1,5 @@
 import { copyFileSync, createReadStream, existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { counted } from "../core/text.ts";
 import { createHash } from "node:crypto";
 import { basename, dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -17,7 +18,7 @@ import type { Answer } from "./answer.ts";
 import { askOf } from "../app/ask.ts";
 import { addCommand, thisPerson } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
-import { counted, instant } from "../views/text.ts";
+import { instant } from "../views/text.ts";
 
 export function backupCommands(program: Command): void {
   addCommand(

@@ -1,4 +1,5 @@
 /** Prices a configuration before it runs: what its schedules, so many writes a day and reconciliation cost the month. */
+import { counted } from "../core/text.ts";
 import {
   auditNeed,
   type AuditPace,
@@ -36,7 +37,7 @@ import { looksOf } from "../office/month.ts";
 import type { MonthStatus } from "../office/answers.ts";
 import { listText, staleText, stretchText } from "../views/status.ts";
 import { when } from "./doctor.ts";
-import { counted, durationText, table } from "../views/text.ts";
+import { durationText, table } from "../views/text.ts";
 import { HOUR_MS } from "../core/time.ts";
 
 interface Assumed {

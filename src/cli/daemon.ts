@@ -1,4 +1,5 @@
 /** `run`, `once` and `worker`: commands that work until they are done, or until a signal asks for their end. */
+import { counted } from "../core/text.ts";
 import type { Command } from "commander";
 import type { Keys } from "../app/carriers.ts";
 import { loadCompanies, loadConfiguration } from "../app/configuration.ts";
@@ -10,7 +11,6 @@ import { defined } from "../core/defined.ts";
 import { exitCodes } from "../core/errors.ts";
 import type { Reason } from "../engine/schedule.ts";
 import type { Logger } from "../log.ts";
-import { counted } from "../views/text.ts";
 import type { Status } from "../office/answers.ts";
 import { type Answer, ofEach } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { counted } from "../core/text.ts";
 import type { Command } from "commander";
 import type { DayToBook, Endpoint, Examination, Needs } from "../core/contract.ts";
 import { defined } from "../core/defined.ts";
@@ -23,7 +24,7 @@ import { loadCompanies, loadConfiguration, loadSharers } from "../app/configurat
 import { openLooking } from "../app/endpoints.ts";
 import { untilSignal } from "../app/process.ts";
 import { examineState, examineTables, needsOf } from "../app/examine.ts";
-import { counted, table, durationText } from "../views/text.ts";
+import { table, durationText } from "../views/text.ts";
 import { thisUser } from "../store/user.ts";
 
 interface Examined extends Examination {

@@ -1,4 +1,5 @@
 /** `fuelbridge init`: from seven answers to a configuration, its secrets and tables, looked over and ready to start. */
+import { counted } from "../core/text.ts";
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import {
@@ -22,7 +23,7 @@ import { defined } from "../core/defined.ts";
 import { ConfigurationError, EnvironmentError, exitCodes } from "../core/errors.ts";
 import { calendarOf, faultOfTimeZone } from "../core/time.ts";
 import { shippedFolder } from "../formats/table/profile.ts";
-import { counted, table } from "../views/text.ts";
+import { table } from "../views/text.ts";
 import type { Answer } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";
 

@@ -1,4 +1,5 @@
 /** What records become, without sending anything. The mapping is the one that the files say now, not the daemon's. */
+import { counted } from "../core/text.ts";
 import { existsSync, readFileSync, statSync, globSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { ask, askOf } from "../app/ask.ts";
@@ -29,7 +30,7 @@ import {
 import { COUNTERPARTS_MAX } from "../office/asked.ts";
 import type { Office } from "../office/questions.ts";
 import type { Sample } from "../store/queries.ts";
-import { counted, table } from "../views/text.ts";
+import { table } from "../views/text.ts";
 import type { Answer } from "./answer.ts";
 import { addCommand } from "./command.ts";
 import { join, relative } from "node:path";

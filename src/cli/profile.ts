@@ -1,9 +1,10 @@
 /** Profiles of files: the shipped ones, and how a file is read with one. Nothing is stored or delivered. */
+import { counted } from "../core/text.ts";
 import type { Command } from "commander";
 import { Decimal } from "../core/decimal.ts";
 import { ConfigurationError, exitCodes } from "../core/errors.ts";
 import type { Trial, Values } from "../formats/table/records.ts";
-import { counted, table } from "../views/text.ts";
+import { table } from "../views/text.ts";
 import type { Answer } from "./answer.ts";
 import { addBareCommand } from "./command.ts";
 

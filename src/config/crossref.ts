@@ -2,6 +2,7 @@
  * Cross-reference tables: `<table>.csv` in one folder, maintained by people in a spreadsheet. The first column is the
  * key. A file is read again when it has changed, so a row that is added counts at once.
  */
+import { counted } from "../core/text.ts";
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -288,9 +289,6 @@ function refusalOf({ file, faults }: TableReport): ConfigurationError {
     faults[0]?.remedy ?? CORRECT,
   );
 }
-
-const counted = (count: number, what: string): string =>
-  `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** A cell of a table is a name or a code. */
 const CELL_MAX = 200;

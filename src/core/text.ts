@@ -119,3 +119,11 @@ export const capital = (text: string): string => text.charAt(0).toUpperCase() + 
 /** The order of two texts by code units: the same on every machine. */
 export const byText = (one: string, other: string): number =>
   one < other ? -1 : one > other ? 1 : 0;
+
+/** `1 document`, `2 documents` */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`;
+
+/** Is it a UUID as it is written, in letters of either case? */
+export const isUuid = (text: string): boolean => UUID.test(text);
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -4,6 +4,7 @@
  * when both sides hold the same, 1 when they do not; without `--once` it goes on until it is stopped. With `--play`
  * both sides are told to change something, and people settle the rest, until a reconciliation says that both agree.
  */
+import { counted } from "../core/text.ts";
 import { relative, dirname, join } from "node:path";
 import { calendarOf } from "../core/time.ts";
 import { telling } from "../engine/reconcile/nightly.ts";
@@ -17,7 +18,7 @@ import type { Answer } from "../cli/answer.ts";
 import { type Composed, composeDaemon } from "../app/compose.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 import { untilSignal } from "../app/process.ts";
-import { counted, instant, table } from "../views/text.ts";
+import { instant, table } from "../views/text.ts";
 import { play } from "./play.ts";
 import { compareSides, type Comparison, type Totals } from "./totals.ts";
 import { dropExports, PLATFORM, startPlatform, type World, root } from "./world.ts";

@@ -2,6 +2,7 @@
  * `fuelbridge demo --play`: both sides are told to do what their people do, one thing after the other, and each change
  * is followed to the other side. A script and no menu: it tells the same story on a terminal, in a log and in a test.
  */
+import { counted } from "../core/text.ts";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Decimal } from "../core/decimal.ts";
@@ -9,7 +10,6 @@ import { EnvironmentError } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
 import type { Office } from "../office/questions.ts";
 import { documentsIn, parted } from "../views/documents.ts";
-import { counted } from "../views/text.ts";
 import { exportAgain, exported, type Row } from "./erp.ts";
 import { repairEverything } from "./repairs.ts";
 import type { World } from "./world.ts";

@@ -5,7 +5,7 @@
 import { WAITS_FOR_BUDGET, waitsForRequests } from "../core/budget.ts";
 import { fateOf } from "../core/contract.ts";
 import type { Condition } from "../store/journal.ts";
-import { money } from "../core/text.ts";
+import { counted, money } from "../core/text.ts";
 import type { DriftStatus, FlowStatus, QuarantineGroup, Status } from "./answers.ts";
 
 export interface Concern extends Condition {
@@ -326,6 +326,3 @@ export function driftText({
   if (what === "value") return `the field ${field} has the new value "${value}"`;
   return what === "new" ? `the new field ${field}` : `the field ${field} does not come any more`;
 }
-
-const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`;

@@ -1,6 +1,6 @@
 /** What people know a document by: its party, its amount, and one line that says what it is and where it stands. */
 import type { About } from "../core/contract.ts";
-import { amountText, capital, inCents, partyBeside } from "../core/text.ts";
+import { amountText, capital, inCents, partyBeside, isUuid } from "../core/text.ts";
 import type { Json } from "../core/json.ts";
 import { aboutOf, aboutRecord, dayIn, readText } from "../engine/about.ts";
 import { type Engine, type Flow, endpointOf } from "../engine/engine.ts";
@@ -404,7 +404,7 @@ function waiting(
       cause: `waits for ${kind} ${only}`,
       next: `It goes out by itself once ${kind} ${only} is delivered. To see what holds that up: fuelbridge trace ${only}`,
     };
-  const isNamed = names.length > 0 && names.every((name, at) => name !== ids[at] || !isId(name));
+  const isNamed = names.length > 0 && names.every((name, at) => name !== ids[at] || !isUuid(name));
   const awaited = isNamed
     ? `${ids.length} ${kind}s: ${names.join(", ")}`
     : `${ids.length} ${kind}s that are not delivered yet`;
@@ -417,9 +417,7 @@ function waiting(
 
 /** A number where the store knows one for it: what a platform's record names is an id. */
 const nameOf = (store: Store, id: string): string =>
-  isId(id) ? (store.questions.numberOf(id) ?? id) : id;
-
-const isId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+  isUuid(id) ? (store.questions.numberOf(id) ?? id) : id;
 
 const ageMs = (nowMs: number, sinceMs: number): number => Math.max(nowMs - sinceMs, 0);
 

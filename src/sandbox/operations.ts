@@ -2,6 +2,7 @@
  * Every operation of the contract (specification part 4), carried out on the sandbox's records: what most of them do (list,
  * read, create and change records of a kind), then each by its name, then pricing (readings, Pricing).
  */
+import { isUuid } from "../core/text.ts";
 import type { z } from "zod";
 import { Decimal } from "../core/decimal.ts";
 import { type Json, stringifyExact } from "../core/json.ts";
@@ -51,7 +52,7 @@ export function perform(
   body: Json | undefined,
   now: number,
 ): Answer {
-  if (operation.path.includes("{id}") && operation.textId !== true && !UUID.test(id))
+  if (operation.path.includes("{id}") && operation.textId !== true && !isUuid(id))
     throw invalid("The id of the path is not a UUID.", [{ path: "id", message: "not a UUID" }]);
   const call: Call = {
     world,
@@ -67,8 +68,6 @@ export function perform(
   const handle = (handlers[name] ?? usual) as (call: Call) => Answer;
   return operation.method === "GET" ? world.lagging.read(now, () => handle(call)) : handle(call);
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function valid(schema: z.ZodType, value: unknown, what: string): unknown {
   const { success, data, error } = schema.safeParse(value);

@@ -1,13 +1,12 @@
 /** What papers were found to differ in: for a terminal, a page and a spreadsheet, and as a claim for one party. */
 import { Decimal } from "../core/decimal.ts";
-import { byText, grouped } from "../core/text.ts";
+import { byText, grouped, counted } from "../core/text.ts";
 import type { KeptFinding } from "../engine/match.ts";
 import { type MatchReport, SIDES, sizeOf } from "../match/report.ts";
 import type { Finding } from "../match/situation.ts";
 import type { Status } from "../office/answers.ts";
 import * as say from "./blocks.ts";
 import { asCsv } from "./csv.ts";
-import { counted } from "./text.ts";
 
 /** The sentence that says how it stands. */
 export const headOf = ({

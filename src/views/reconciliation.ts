@@ -2,7 +2,7 @@
 import { inDigits, labelOf } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import { isGoodsHolding, type Strength } from "../core/holdings.ts";
-import { distinctly } from "../core/text.ts";
+import { distinctly, counted } from "../core/text.ts";
 import type { KnownDifference, KnownDifferences, ReconcileCost } from "../office/answers.ts";
 import {
   agreeing,
@@ -47,7 +47,7 @@ import {
   valueIn,
   whole,
 } from "./blocks.ts";
-import { asText, counted, durationText } from "./text.ts";
+import { asText, durationText } from "./text.ts";
 
 /** So many are shown; the CSV has all. */
 const SHOWN = 200;

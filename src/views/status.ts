@@ -37,11 +37,11 @@ import {
   title,
 } from "./blocks.ts";
 import { documentsIn, groupsTable, inGroups, parted } from "./documents.ts";
-import { durationText, counted, instant, roughly, asText } from "./text.ts";
+import { durationText, instant, roughly, asText } from "./text.ts";
 import { lastDayOf } from "../core/time.ts";
 import type { Forecast } from "../core/budget.ts";
 import type { Staleness } from "../core/pace.ts";
-import { capital } from "../core/text.ts";
+import { capital, counted } from "../core/text.ts";
 
 export const statusText = (status: Status): string =>
   asText([

@@ -1,4 +1,5 @@
 /** Blocks on a terminal: lines, tables in columns, an empty line before each section. */
+import { counted } from "../core/text.ts";
 import type { Block, Blocks, Inline, Table } from "./blocks.ts";
 
 export function asText(blocks: Blocks): string {
@@ -186,9 +187,6 @@ function wrapLine(text: string, width: number): string[] {
 /** `2026-11-21 07:50:26 UTC`, or a dash. */
 export const instant = (iso: string | null): string =>
   iso === null ? "-" : `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
-
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`;
 
 /** How long ago, in the largest unit of which one has passed: `3 days`. */
 export function age(ms: number): string {

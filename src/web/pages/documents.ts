@@ -1,7 +1,7 @@
 /** Finds a document, and shows the life of one. */
 import { labelOf } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";
-import { amountText } from "../../core/text.ts";
+import { amountText, isUuid } from "../../core/text.ts";
 import { documentStates } from "../../core/record.ts";
 import { calendarOf, dayOfDigits, namedDay } from "../../core/time.ts";
 import { holdingKindOf, type Kind, kinds } from "../../core/kinds.ts";
@@ -344,8 +344,7 @@ const figureIn = (path: string, shown: string, value: string): Inline =>
     : shown;
 
 /** Lines have ids of their own, which no person knows. */
-const isOwnId = ({ path, value }: Field): boolean => /id$/i.test(path) && UUID.test(value);
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const isOwnId = ({ path, value }: Field): boolean => /id$/i.test(path) && isUuid(value);
 
 function listOf(name: string, fields: readonly Field[], value: (field: Field) => Inline): Blocks {
   const rows = [...Map.groupBy(fields, ({ path }) => OF_LIST.exec(path)?.[2] ?? "").values()];

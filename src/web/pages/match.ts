@@ -1,4 +1,5 @@
 /** Orders, tickets, invoices and prices compared with each other: what differs, with whom, and the claim for one party. */
+import { counted } from "../../core/text.ts";
 import type { KeptFinding } from "../../engine/match.ts";
 import { SIDES, sizeOf, summed } from "../../match/report.ts";
 import * as say from "../../views/blocks.ts";
@@ -6,7 +7,6 @@ import type { Html } from "../../views/blocks.ts";
 import { asCsv } from "../../views/csv.ts";
 import { html } from "../../views/html.ts";
 import * as view from "../../views/match.ts";
-import { counted } from "../../views/text.ts";
 import { changing, choice, hidden, periodFields } from "../parts.ts";
 import { type Answer, type Asked, csvFile, personOf } from "../route.ts";
 

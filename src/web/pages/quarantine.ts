@@ -1,4 +1,5 @@
 /** What needs a person: groups by cause, each with what it means, what to do, and only what can help. */
+import { counted } from "../../core/text.ts";
 import { OfficeError } from "../../core/errors.ts";
 import type { QuarantineGroup, ShownGroup, ShownTable } from "../../office/answers.ts";
 import { acts, type Given, MANY, ROUNDS, triedAgain } from "../../views/acts.ts";
@@ -37,7 +38,6 @@ import {
   missingTable,
   stepName,
 } from "../../views/documents.ts";
-import { counted } from "../../views/text.ts";
 import { changing, choice, field, formOf, hidden, listed, further } from "../parts.ts";
 import { type Answer, type Asked, personOf } from "../route.ts";
 import { atLeast } from "../users.ts";

@@ -1,4 +1,5 @@
 /** Is anything wrong? In one glance, and in words when nothing is. */
+import { counted } from "../../core/text.ts";
 import { sumOf } from "../../core/groups.ts";
 import { type Lately, LATELY_MAX } from "../../store/queries.ts";
 import {
@@ -47,7 +48,6 @@ import {
   budgetView,
   PURPOSES,
 } from "../../views/status.ts";
-import { counted } from "../../views/text.ts";
 import { LATELY_HOURS } from "../../office/people.ts";
 import { bars, colour, swatch, rounded } from "../charts.ts";
 import type { Answer, Asked } from "../route.ts";
