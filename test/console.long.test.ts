@@ -17,7 +17,6 @@ import { isGoodsHolding } from "../src/core/holdings.ts";
 import { moneyKinds } from "../src/reconcile/case.ts";
 import type { Total } from "../src/reconcile/report.ts";
 import { SourceUnavailable } from "../src/core/errors.ts";
-import { resultOf } from "../src/views/reconciliation.ts";
 import type { Office } from "../src/office/questions.ts";
 import { PASSWORD, testConsole } from "./support/console.ts";
 import { recordingOffice } from "./support/console-offices.ts";
@@ -165,7 +164,7 @@ async function type(page: Page, field: Locator, text: string): Promise<void> {
 const unfound = (totals: readonly Total[], text: string): Total[] =>
   totals.filter(({ kind, bucket, platform, books }) => {
     const shown = [platform, books].map((side) => `${side.records}\\s+${figure(kind, side)}`);
-    const line = new RegExp(`\\b${resultOf(bucket)}\\s+${shown.join("\\s+")}(?!\\S)`);
+    const line = new RegExp(`\\b${bucket}\\s+${shown.join("\\s+")}(?!\\S)`);
     return !line.test(text.replaceAll(",", ""));
   });
 

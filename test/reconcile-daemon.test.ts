@@ -91,7 +91,7 @@ describe("the daemon's own", () => {
     expect(store.questions.quarantine()).toMatchObject([{ code: "differs", count: 1, cause }]);
     expect(store.links.find("invoice", "platform", recordOf(row))).not.toBeNull();
     // It is with a person until both agree again, and not told twice.
-    expect(inWords(await office.ask({}, true))).toEqual([expect.stringContaining("with a person")]);
+    expect(inWords(await office.ask({}, true))).toEqual([expect.stringContaining("in quarantine")]);
     expect(due()).toMatch(/T02:20:00/);
     office.books.held.set(bookOf(row), kept);
     await run();
@@ -197,7 +197,7 @@ describe("the daemon's own", () => {
     const lost = [...office.books.held].find(([, { facts }]) => facts.number === "LATE-2");
     office.books.held.delete(lost?.[0] ?? "");
     await run();
-    expect(inWords(await office.ask())).toEqual([expect.stringMatching(/with a person.*LATE-2/)]);
+    expect(inWords(await office.ask())).toEqual([expect.stringMatching(/in quarantine.*LATE-2/)]);
     expect(told()).toMatchObject({ quarantine: 1 });
   });
 
@@ -216,7 +216,7 @@ describe("the daemon's own", () => {
     expect(differences).toMatchObject({
       confirmed: 1,
       seen: 0,
-      first: [{ kind: "invoice", number: "HAND-1", bucket: "only here" }],
+      first: [{ kind: "invoice", number: "HAND-1", bucket: "only in the ERP" }],
     });
     const [told] = knownDifferences(engine).differences;
     expect(told).toMatchObject({
@@ -352,8 +352,8 @@ test("a record that was committed 8 or 60 minutes late is taken in by the daemon
   await control.records("invoices", [late(8), late(60)]);
   await runFlow(engine, flow, never);
   expect(inWords(await office.ask())).toEqual([
-    expect.stringContaining("only there | LATE-60 | missing"),
-    expect.stringContaining("only there | LATE-8 | missing"),
+    expect.stringContaining("only on the platform | LATE-60 | missing"),
+    expect.stringContaining("only on the platform | LATE-8 | missing"),
   ]);
   const position = engine.store.flows.position(flow.name);
   await office.ask({}, true);

@@ -96,7 +96,7 @@ beforeEach(async () => {
 });
 
 const move = (): void => void site.tables.set("terminals Dallas", { terminal: "T-75-TX-2799" });
-const GONE = "only there | T-75-TX-2700 ULSD-CLR | gone";
+const GONE = "only on the platform | T-75-TX-2700 ULSD-CLR | gone";
 
 test("a row of a table that moves a price: both terminals are told before it is sent again, and the one that was left afterwards", async () => {
   move();
@@ -117,7 +117,9 @@ test("a row of a table that moves a price: both terminals are told before it is 
   site.tables.set("terminals Dallas", { terminal: "T-75-TX-2700" });
   site.books = [price("1", "2.7")];
   await site.look();
-  expect(inWords(await site.ask())).toEqual(["only there | T-75-TX-2799 ULSD-CLR | gone"]);
+  expect(inWords(await site.ask())).toEqual([
+    "only on the platform | T-75-TX-2799 ULSD-CLR | gone",
+  ]);
 });
 
 test("a row that moves a price to another product leaves the old one told, and another record that takes its place ends that", async () => {

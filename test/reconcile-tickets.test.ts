@@ -130,6 +130,6 @@ test("what differs in gallons, is void on one side or is lost is told with both;
   expect(told).toEqual([
     expect.stringMatching(/^differs \| 1 \| fields \| .*7000.* .*7950/),
     expect.stringMatching(/^differs \| 2 \| void-stands/),
-    expect.stringMatching(/^only there \| 4 \| gone/),
+    expect.stringMatching(/^only on the platform \| 4 \| gone/),
   ]);
 });

@@ -128,7 +128,10 @@ test("what is changed, lost, entered or ended on one side only is told with both
       { field: "money.total", platform: edited.amount.platform, books: "1.00" },
     ]),
   );
-  expect(told.get(lost.number)).toMatchObject({ bucket: "only there", cause: { code: "gone" } });
+  expect(told.get(lost.number)).toMatchObject({
+    bucket: "only on the platform",
+    cause: { code: "gone" },
+  });
   expect(told.get(ended.number)).toMatchObject({
     bucket: "differs",
     cause: { code: "void-stands" },
@@ -182,7 +185,7 @@ describe("what is under way is no difference", () => {
     await control.patch("invoices", recordOf(row), { total: 5 });
     await runFlow(office.bench.engine, office.flows[0] as Flow, never);
     expect(inWords(await office.ask())).toEqual([
-      expect.stringContaining(`with a person | ${row.number} | with-a-person`),
+      expect.stringContaining(`in quarantine | ${row.number} | in-quarantine`),
     ]);
   });
 });
@@ -279,8 +282,8 @@ test("a payment of some day counts with what paid the same invoice on other days
       ]);
     enter("first", "2026-09-30", "64.24", document);
     expect(await told()).toMatchObject([
-      ["books:first", "only here", expect.any(String)],
-      ["books:last", "only here", expect.any(String)],
+      ["books:first", "only in the ERP", expect.any(String)],
+      ["books:last", "only in the ERP", expect.any(String)],
     ]);
   }
 });

@@ -19,7 +19,7 @@ import { backfillCostText, backfilledView, backfillsView } from "../views/acts.t
 
 /**
  * Asks both sides as they are now. Standard output has the answer alone; what it costs is said on standard error before
- * the first request. Exit 0 only when every case is equal, void on both, out of scope or accepted by a person.
+ * the first request. Exit 0 only when every case is equal, void, out of scope or accepted by a person.
  */
 export function reconcile(program: Command): void {
   addCommand(

@@ -105,20 +105,19 @@ export interface StoredState {
 export const buckets = [
   "twice",
   "waiting",
-  "void on both",
+  "void",
   "out of scope",
   "equal",
   "accepted",
-  "with a person",
+  "in quarantine",
   "differs",
-  "only there",
-  "only here",
+  "only on the platform",
+  "only in the ERP",
 ] as const;
-/** `only there`: on the platform. `only here`: in the books. */
 export type Bucket = (typeof buckets)[number];
 
 /** Buckets in which nothing differs. */
-export const agreeing: ReadonlySet<Bucket> = new Set(["equal", "void on both", "out of scope"]);
+export const agreeing: ReadonlySet<Bucket> = new Set(["equal", "void", "out of scope"]);
 
 /** Does it keep the two sides from agreeing? What a person has accepted differs, and is counted apart. */
 export const isOpen = ({ bucket }: { readonly bucket: Bucket }): boolean =>

@@ -59,7 +59,7 @@ test("a record that its side cannot tell whole is one row that says why and what
   alone.sides.links = alone.sides.links.filter(({ erpId }) => erpId !== lost.books);
   expect(wrong(alone)).toMatchObject([
     {
-      bucket: "only here",
+      bucket: "only in the ERP",
       cause: {
         code: "cannot-be-compared",
         message: `it is not on the platform, and ${untold.message}`,
@@ -88,7 +88,7 @@ describe("a payment that only the books hold", () => {
     const [first] = more.own as [Holding];
     more.site.sides.books.push({ ...first, id: "own once more" });
     expect(wrong(more.site).map(({ kind, bucket }) => `${kind} ${bucket}`)).toEqual(
-      [...more.own, first].map(() => "payment only here"),
+      [...more.own, first].map(() => "payment only in the ERP"),
     );
     const less = settledHere();
     less.site.sides.books.splice(less.site.sides.books.indexOf(less.own[0] as Holding), 1, {
@@ -96,7 +96,7 @@ describe("a payment that only the books hold", () => {
       facts: { ...less.own[0]?.facts, money: { amount: Decimal.of("0.01") } },
     });
     expect(new Set(wrong(less.site).map(({ kind, bucket }) => `${kind} ${bucket}`))).toEqual(
-      new Set(["payment only here"]),
+      new Set(["payment only in the ERP"]),
     );
   });
 
@@ -107,7 +107,7 @@ describe("a payment that only the books hold", () => {
       mark: "a payment that was deleted",
     });
     expect(wrong(marked.site).map(({ bucket, cause }) => [bucket, cause?.code])).toContainEqual([
-      "only here",
+      "only in the ERP",
       "gone",
     ]);
     const open = settledHere();
@@ -122,7 +122,7 @@ describe("a payment that only the books hold", () => {
       money: { ...facts.money, open: facts.money?.total ?? null },
     }));
     expect(wrong(open.site).map(({ kind, bucket }) => `${kind} ${bucket}`)).toEqual(
-      expect.arrayContaining(["invoice differs", "payment only here"]),
+      expect.arrayContaining(["invoice differs", "payment only in the ERP"]),
     );
   });
 });
@@ -217,7 +217,7 @@ test("a company of the platform that the store never linked is not gone from the
       .filter(({ key, kind }) => kind === "party" && key === `platform:${pair.platform}`)
       .map(({ bucket, cause }) => [bucket, cause?.code, cause?.message]);
   expect(of(never)).toEqual([["out of scope", "out-of-scope", skip]]);
-  expect(of(linked)).toMatchObject([["only there", "gone", expect.any(String)]]);
+  expect(of(linked)).toMatchObject([["only on the platform", "gone", expect.any(String)]]);
 });
 
 describe("what the books settled as one payment, without a payment of the platform", () => {
@@ -252,8 +252,8 @@ describe("what the books settled as one payment, without a payment of the platfo
     site.facts("platform", payment, (facts) => ({ ...facts, money: { amount: Decimal.of("7") } }));
     const rows = wrong(site).filter(({ kind }) => kind === "payment");
     expect(rows.map(({ bucket, cause }) => [bucket, cause?.code])).toEqual([
-      ["only there", "missing"],
-      ["only here", "settled-as-one"],
+      ["only on the platform", "missing"],
+      ["only in the ERP", "settled-as-one"],
     ]);
   });
 });

@@ -109,7 +109,9 @@ function settledIn(judged: readonly Judged[]): Map<Judged, string> {
     const total = there?.facts.money?.total;
     if (document.bucket !== "equal" || there?.facts.state !== "paid" || !total) continue;
     const payments = paying.get(document.key) ?? [];
-    const own = payments.filter(({ bucket, lost }) => bucket === "only here" && lost === null);
+    const own = payments.filter(
+      ({ bucket, lost }) => bucket === "only in the ERP" && lost === null,
+    );
     const all = [
       ...payments.flatMap(({ platform }) => platform),
       ...own.flatMap(({ books }) => books),
@@ -133,14 +135,14 @@ function judge(one: Case, { told: tell, stored: know, ignore, now }: Judging): J
       ? { ...known, ...unposted(one, told, differences), ...unsettled(one, known, differences) }
       : known;
   const facing = { one, told, stored, differences, skip: skipOf(one, told, stored) };
-  const bucket = buckets.find((name) => holds[name](facing)) ?? "only here";
+  const bucket = buckets.find((name) => holds[name](facing)) ?? "only in the ERP";
   const { waits } = stored;
   return {
     ...one,
     bucket,
     began: beganOf(one, told),
     told: told !== null && "facts" in told ? told.facts : null,
-    differences: bucket === "equal" || bucket === "void on both" ? [] : differences,
+    differences: bucket === "equal" || bucket === "void" ? [] : differences,
     cause: causeOf(bucket, facing),
     overdue: bucket === "waiting" && isOlderThanADay(waits?.since ?? null, now),
     digest: agreeing.has(bucket) ? null : digestOf(one),
@@ -151,14 +153,14 @@ function judge(one: Case, { told: tell, stored: know, ignore, now }: Judging): J
 const holds: Readonly<Record<Bucket, (facing: Facing) => boolean>> = {
   twice: ({ one }) => isDoubled(one),
   waiting: ({ stored }) => stored.waits !== undefined,
-  "void on both": ({ one }) => isOnBoth(one) && !hasLive(one),
+  void: ({ one }) => isOnBoth(one) && !hasLive(one),
   "out of scope": ({ skip }) => skip !== null,
   equal: ({ one, differences }) => isOnBoth(one) && differences.length === 0,
   accepted: ({ one, stored: { accepted } }) => accepted !== undefined && accepted === digestOf(one),
-  "with a person": ({ stored: { person } }) => person !== undefined,
+  "in quarantine": ({ stored: { person } }) => person !== undefined,
   differs: ({ one }) => isOnBoth(one),
-  "only there": ({ one }) => one.books.length === 0,
-  "only here": () => true,
+  "only on the platform": ({ one }) => one.books.length === 0,
+  "only in the ERP": () => true,
 };
 
 const hasLive = ({ platform, books }: Case): boolean => [...platform, ...books].some(isLive);
@@ -248,7 +250,7 @@ export function causeOf(bucket: Bucket, facing: Facing): Fault<string> | null {
             "Have it corrected where it comes from, too.",
           )
         : null;
-    case "void on both":
+    case "void":
       return null;
     case "out of scope":
       return fault("out-of-scope", skip ?? "", "Nothing is to be done.");
@@ -260,9 +262,9 @@ export function causeOf(bucket: Bucket, facing: Facing): Fault<string> | null {
       );
     case "accepted":
       return acceptedAs(facing);
-    case "with a person":
+    case "in quarantine":
       return fault(
-        "with-a-person",
+        "in-quarantine",
         stored.person?.why ?? "",
         stored.person?.clears === true
           ? "Nothing is to be done with it: it goes out once that is there."
@@ -272,8 +274,8 @@ export function causeOf(bucket: Bucket, facing: Facing): Fault<string> | null {
       return doubled(facing.one);
     case "differs":
       return differing(facing);
-    case "only there":
-    case "only here":
+    case "only on the platform":
+    case "only in the ERP":
       return oneSided(bucket, facing);
   }
 }
@@ -283,7 +285,7 @@ function acceptedAs(facing: Facing): Fault<string> {
   const { one } = facing;
   const { message } = isOnBoth(one)
     ? differing(facing)
-    : oneSided(one.books.length === 0 ? "only there" : "only here", facing);
+    : oneSided(one.books.length === 0 ? "only on the platform" : "only in the ERP", facing);
   return fault(
     "accepted",
     `accepted by a person: ${message}`,
@@ -420,8 +422,11 @@ function fieldsOf(kind: HoldingKind, differences: Facing["differences"]): string
   return `${labels.slice(0, FIELDS_MAX).join(", ")}${more}`;
 }
 
-function oneSided(bucket: "only there" | "only here", { one, told }: Facing): Fault<string> {
-  const here = bucket === "only here";
+function oneSided(
+  bucket: "only on the platform" | "only in the ERP",
+  { one, told }: Facing,
+): Fault<string> {
+  const here = bucket === "only in the ERP";
   const [has, lacks] = here
     ? ["the books hold", "on the platform"]
     : ["the platform holds", "in the books"];

@@ -30,7 +30,11 @@ describe("CSV", () => {
       differences: expect.stringMatching(/^payer: books A-00003, platform A-0000\d$/),
       cause: "fields",
     });
-    expect(rows[1]).toMatchObject({ bucket: "only there", books_amount: "0.00", books_ids: "" });
+    expect(rows[1]).toMatchObject({
+      bucket: "only on the platform",
+      books_amount: "0.00",
+      books_ids: "",
+    });
   });
 
   test("keeps a spreadsheet from computing what a record says, and amounts from becoming text", () => {

@@ -134,7 +134,7 @@ describe("what could hide a difference", () => {
     const pair = site.take("invoice", ({ by }) => by === "link");
     site.facts("books", pair, (facts) => ({ ...facts, number: "X", party: "A-00000", words: {} }));
     const rows = open(site);
-    expect(rows.map(({ bucket }) => bucket)).toEqual(["only there", "only here"]);
+    expect(rows.map(({ bucket }) => bucket)).toEqual(["only on the platform", "only in the ERP"]);
     expect(rows.map(({ suspects }) => suspects[0])).toEqual([
       "books X, by the store's link",
       expect.stringMatching(/^platform FL-\d+, by the store's link$/),
@@ -151,7 +151,7 @@ describe("what could hide a difference", () => {
         ? { began: "books" as const, skip: "from the platform" }
         : tell(one);
     expect(open(site, { told: skips }).map(({ bucket, cause }) => [bucket, cause?.code])).toEqual([
-      ["only here", "gone"],
+      ["only in the ERP", "gone"],
     ]);
   });
 
@@ -169,9 +169,9 @@ describe("what could hide a difference", () => {
       facts: { ...holding.facts, money: { amount: Decimal.of("7") } },
     }));
     expect(open(site).map(({ bucket }) => bucket)).toEqual([
-      "only there",
-      "only there",
-      "only here",
+      "only on the platform",
+      "only on the platform",
+      "only in the ERP",
     ]);
   });
 
@@ -291,7 +291,7 @@ describe("what could invent a difference", () => {
     }
     const report = told(site);
     expect(report.agrees).toBe(true);
-    expect(report.totals.map(({ bucket }) => bucket)).toContain("void on both");
+    expect(report.totals.map(({ bucket }) => bucket)).toContain("void");
   });
 
   test("a document of another month is matched, and told under its own month", () => {
@@ -350,7 +350,7 @@ describe("sums", () => {
       (bridge?.steps ?? []).map(({ difference }) => Decimal.of(difference)),
     );
     expect(Decimal.of(bridge?.platform ?? "").minus(steps).text).toBe(bridge?.books);
-    expect(bridge?.steps.map(({ bucket }) => bucket)).toEqual(["differs", "only there"]);
+    expect(bridge?.steps.map(({ bucket }) => bucket)).toEqual(["differs", "only on the platform"]);
     for (const age of ["30", "60"] as const)
       expect(report.balances.some(({ platform }) => platform[age] !== "0.00")).toBe(true);
   });
@@ -389,8 +389,8 @@ describe("sums", () => {
       reconcile(askedOf(sides, () => null))
         .cases.filter(({ kind }) => kind === "price")
         .map(({ bucket }) => bucket);
-    expect(buckets(site.sides)).toContain("only there");
-    expect(buckets(swapped)).toContain("only here");
+    expect(buckets(site.sides)).toContain("only on the platform");
+    expect(buckets(swapped)).toContain("only in the ERP");
   });
 
   test("a report survives JSON whole", () => {

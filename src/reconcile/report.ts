@@ -400,13 +400,13 @@ export interface CaseRow {
 const order: readonly Bucket[] = [
   "twice",
   "differs",
-  "only there",
-  "only here",
-  "with a person",
+  "only on the platform",
+  "only in the ERP",
+  "in quarantine",
   "waiting",
   "accepted",
   "out of scope",
-  "void on both",
+  "void",
   "equal",
 ];
 

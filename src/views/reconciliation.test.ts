@@ -189,7 +189,7 @@ test("a storm is told once on a terminal, what waits only when it is overdue, an
 
 test("a side that has no such document is told as not there, never as an amount of zero", () => {
   const report = lacking();
-  const row = report.cases.find(({ bucket }) => bucket === "only there");
+  const row = report.cases.find(({ bucket }) => bucket === "only on the platform");
   expect(row?.records.books).toEqual([]);
   const page = pageOf(report);
   const at = page.indexOf(`invoice ${row?.number}`);

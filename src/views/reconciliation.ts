@@ -52,16 +52,6 @@ import { asText, durationText } from "./text.ts";
 /** So many are shown; the CSV has all. */
 const SHOWN = 200;
 
-/** What a comparison has found, as people say it; the others are called as they are. */
-const RESULTS: Partial<Readonly<Record<Bucket, string>>> = {
-  "void on both": "void",
-  "with a person": "in quarantine",
-  "only there": "only on the platform",
-  "only here": "only in the ERP",
-};
-
-export const resultOf = (bucket: Bucket): string => RESULTS[bucket] ?? bucket;
-
 /** For a terminal, and for the pack of an auditor. */
 export function reportText(report: Report): string {
   const { period, at: when, currency } = report;
@@ -183,7 +173,7 @@ function stormView(
   const numbers = rows.map(({ number }) => number).join(", ");
   return entry(
     [
-      `MISMATCH: ${cases.length} ${manyOf(kind)} are "${resultOf(bucket)}" alike`,
+      `MISMATCH: ${cases.length} ${manyOf(kind)} are "${bucket}" alike`,
       `${labels === "" ? "" : ` in ${labels}`}: ${numbers}, ...`,
     ],
     ...(first === undefined ? [] : reasonsOf(first, currency, names)),
@@ -213,7 +203,7 @@ function caseView(
     [
       name,
       link(to`/documents?text=${number}`, [`${kind} `, whole(number)]),
-      `${known.length === 0 ? "" : ` (${known.join(", ")})`}: ${resultOf(bucket)}`,
+      `${known.length === 0 ? "" : ` (${known.join(", ")})`}: ${bucket}`,
       overdue && " for longer than a day",
       (isGoodsHolding(kind) || moneyKinds.has(kind)) &&
         say`, platform ${figureOn(row, "platform", currency)}, ERP ${figureOn(row, "books", currency)}`,
@@ -257,7 +247,7 @@ function figureOf(
 const totalsTable = (caption: string, totals: readonly Total[], currency: string): Blocks =>
   table(caption, totals, [
     ["What", ({ kind }) => manyOf(kind)],
-    ["Result", ({ bucket }) => resultOf(bucket)],
+    ["Result", ({ bucket }) => bucket],
     ["Cases", ({ cases }) => cases, "terminal"],
     ["Platform", ({ platform }) => platform.records],
     ["Amount", ({ kind, platform }) => figureOf(kind, platform, currency)],
@@ -272,7 +262,7 @@ const bridgeTable = ({ bridges, currency }: Report): Blocks =>
       { kind, step: "platform", amount: platform },
       ...steps.filter(isDifferent).map(({ bucket, difference }) => ({
         kind,
-        step: `less ${resultOf(bucket)}`,
+        step: `less ${bucket}`,
         amount: difference,
       })),
       { kind, step: "ERP", amount: books },

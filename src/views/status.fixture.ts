@@ -100,7 +100,7 @@ export const STATUS: Status = {
         {
           kind: "invoice",
           number: "INV-17",
-          bucket: "only there",
+          bucket: "only on the platform",
           cause: "the platform holds it and the books have nothing that proves to be the same",
         },
       ],

@@ -91,7 +91,7 @@ describe("payments in Business Central", { timeout: SLOW }, () => {
     });
     expect(await wrong(day)).toEqual([]);
     const takeBack = edit(entry, { debitAmount: Decimal.of("1"), creditAmount: Decimal.of("0") });
-    expect(await wrong(day)).toEqual([["only here", []]]);
+    expect(await wrong(day)).toEqual([["only in the ERP", []]]);
     takeBack();
   });
 

@@ -81,7 +81,7 @@ describe.skipIf(!isThere.postgresql)("staging tables of PostgreSQL", { timeout: 
     );
     await answer([rejected], "rejected");
     await site.here("once");
-    expect(await differing()).toEqual(new Map([[rejected["id"], "with a person: state"]]));
+    expect(await differing()).toEqual(new Map([[rejected["id"], "in quarantine: state"]]));
 
     await answer([rejected], "accepted");
     await site.control.patch("invoices", withdrawn["id"] ?? "", { status: "VOID" });
@@ -119,8 +119,8 @@ describe.skipIf(!isThere.postgresql)("staging tables of PostgreSQL", { timeout: 
       [payment?.["id"], "differs: money.amount"],
       // What it pays.
       [payment?.["invoice_id"], "differs: state, money.open"],
-      [deleted["id"], "only there: "],
-      ["entered", "only here: "],
+      [deleted["id"], "only on the platform: "],
+      ["entered", "only in the ERP: "],
       [withdrawn["id"], "differs: state"],
     ]);
     expect(found).toEqual(planted);
@@ -144,6 +144,6 @@ describe.skipIf(!isThere.postgresql)("staging tables of PostgreSQL", { timeout: 
       `insert into fuelbridge_document (id, ${copied}) select 'copy', ${copied} from fuelbridge_document where seq = ?`,
       [seq],
     );
-    expect((await asked(first)).get("copy")).toBe("only here: ");
+    expect((await asked(first)).get("copy")).toBe("only in the ERP: ");
   });
 });

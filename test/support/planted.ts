@@ -78,7 +78,7 @@ const differs = (pair: Pair, field: string, code?: string): Found => ({
 const alone = (pair: Pair, side: Side, code?: string): Found => ({
   key: `${side}:${pair[side]}`,
   kind: pair.kind,
-  bucket: side === "platform" ? "only there" : "only here",
+  bucket: side === "platform" ? "only on the platform" : "only in the ERP",
   ...(code === undefined ? {} : { code }),
 });
 
@@ -276,7 +276,7 @@ const others: readonly Plant[] = [
       const pair = ground.take("bill");
       const facts = { ...ground.of("books", pair).facts, number: `HAND-${pair.books}`, words: {} };
       const copy = ground.addCopy("books", pair, { mark: null, change: null, facts });
-      return [{ key: `books:${copy.id}`, kind: "bill", bucket: "only here", code: "extra" }];
+      return [{ key: `books:${copy.id}`, kind: "bill", bucket: "only in the ERP", code: "extra" }];
     },
   },
   {
@@ -470,7 +470,7 @@ const goods = (["order", "ticket"] as const).flatMap((kind): readonly Plant[] =>
       const pair = ground.take(kind, isMarked);
       const facts = { ...ground.of("books", pair).facts, number: `HAND-${pair.books}` };
       const copy = ground.addCopy("books", pair, { mark: null, facts });
-      return [{ key: `books:${copy.id}`, kind, bucket: "only here", code: "extra" }];
+      return [{ key: `books:${copy.id}`, kind, bucket: "only in the ERP", code: "extra" }];
     },
   },
   {

@@ -234,7 +234,7 @@ function leftovers(site: Site): string[] {
 export const demoCases = [
   "invoice out of scope 16",
   "invoice equal 327",
-  "invoice with a person 10",
+  "invoice in quarantine 10",
   // Paid in part in the ERP, which the platform cannot be told.
   "invoice differs 9",
   "bill out of scope 1",
@@ -246,10 +246,10 @@ export const demoCases = [
   "ticket equal 329",
   "party out of scope 4",
   "party equal 140",
-  "party with a person 1",
+  "party in quarantine 1",
   "price out of scope 260",
   "price equal 168",
-  "price with a person 6",
+  "price in quarantine 6",
 ];
 
 /** Without what grows while a test looks. */

@@ -637,8 +637,8 @@ const KEY_MS = 25 * 3_600_000;
 export const telling: ReadonlySet<Bucket> = new Set([
   "twice",
   "differs",
-  "only there",
-  "only here",
+  "only on the platform",
+  "only in the ERP",
 ]);
 
 /** Is a difference that was seen before still the same, long enough after? */
@@ -700,7 +700,7 @@ export function acceptResolved(
 /** Toward the side that received it. */
 function differencesOf({ bucket, began, differences }: CaseRow): Difference[] {
   if (agreeing.has(bucket)) return [];
-  if (bucket === "only there" || bucket === "only here" || differences.length === 0)
+  if (bucket === "only on the platform" || bucket === "only in the ERP" || differences.length === 0)
     return [{ field: "record", expected: "one", held: bucket === "twice" ? "several" : "none" }];
   return differences.map(({ field, platform, books }) =>
     began === "platform"
