@@ -9,7 +9,6 @@ import type { Scratch } from "../core/scratch.ts";
 import { DAY_MS, dayBefore } from "../core/time.ts";
 import {
   type AnyPaper,
-  type Day,
   type Direction,
   fold,
   laneOfRow,
@@ -75,6 +74,9 @@ export interface KeptFinding extends Finding {
   /** ISO 8601 UTC: when it was first found with these values. */
   readonly since: string;
 }
+
+/** What a paper that was sent from here has beside what the platform says. */
+type Own = Pick<AnyPaper, "isOfErp"> & Partial<Pick<AnyPaper, "day">>;
 
 const MATCH = "match";
 /** Usual rates are learned from so many days before the first one that is judged. */
@@ -235,11 +237,11 @@ export class Matcher {
           yield undefined;
         }
     const issuing = this.#flowsTo("invoices");
-    /** What we sent has the day that it has in the ERP: the platform knows when it came there. */
-    const add = (paper: AnyPaper | null, own: Day | null = null, isSent = false): void => {
+    /** What we sent has the day that it has in the ERP: the platform knows when it came there. `sent`: as it was sent. */
+    const add = (paper: AnyPaper | null, sent: Own | null = null): void => {
       const isSale = paper?.kind === "invoice" && paper.direction === "sale";
-      const day = own ?? (isSale ? this.#ownDay(issuing, paper) : null);
-      matching.add(paper && { ...paper, ...(day === null ? {} : { day }) }, isSent);
+      const own = sent ?? (isSale ? this.#ownOf(issuing, paper) : null);
+      matching.add(paper && { ...paper, ...own }, sent !== null);
     };
     const kept: Readonly<Record<string, Reader>> = {
       orders: read.order,
@@ -276,8 +278,7 @@ export class Matcher {
               connectionId: /\/connections\/([^/ ]+)\//.exec(target)?.[1],
             });
             const row = recordOf(body);
-            if (reader !== null)
-              add(reader({ ...row, ...known }), dayIn(aboutOf(to, text), this.#engine.dayOf), true);
+            if (reader !== null) add(reader({ ...row, ...known }), this.#ownIn(to, text));
             else if (name === "supplierTerminals") addPlace({ ...row, ...known });
             else if (name === "freightRates")
               reference.addFreightRate(read.freightRate({ ...known, ...row }));
@@ -297,14 +298,20 @@ export class Matcher {
     this.#addTables(reference, read.freightRate);
   }
 
-  /** Of an invoice that one of these flows sent; null: none of them did, or its record says none. */
-  #ownDay(flows: readonly Flow[], { id }: AnyPaper): Day | null {
+  /** Of an invoice that one of these flows sent; null: none of them did. */
+  #ownOf(flows: readonly Flow[], { id }: AnyPaper): Own | null {
     const { papers } = this.#engine.store;
     for (const flow of flows) {
       const text = papers.own(flow.flow, flow.mapping.kind, id);
-      if (text !== null) return dayIn(aboutOf(flow, text), this.#engine.dayOf);
+      if (text !== null) return this.#ownIn(flow, text);
     }
     return null;
+  }
+
+  /** By the record in the ERP that a flow sent. */
+  #ownIn(flow: Flow, text: string): Own {
+    const day = dayIn(aboutOf(flow, text), this.#engine.dayOf);
+    return { isOfErp: true, ...(day === null ? {} : { day }) };
   }
 
   /** What the site's own tables say. */

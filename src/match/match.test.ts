@@ -493,7 +493,35 @@ test("a comparison that fails nearly everywhere is no comparison: it is named, a
   const report = matched([order, ticket, sale, ...bills]);
   expect(report.findings).toEqual([]);
   expect(report.notCompared).toContain(
-    "whether what is billed was delivered, of what we are billed: most of it differs, so both papers mean other things here",
+    "whether what is billed was delivered, of what we are billed: 12 of 12 differ, so no tickets of it come here",
+  );
+});
+
+test("invoices of the ERP whose tickets never come are one sentence, and no finding each; those of the platform are still compared", () => {
+  const billed = (count: number, more: Partial<Invoice>): Invoice[] =>
+    Array.from({ length: count }, (_, at) => ({
+      ...withLine(sale, { bolNumber: `L-${at}`, deliveryTicket: null }),
+      order: null,
+      ...more,
+      id: `${more.id}${at}`,
+      number: `${more.id}${at}`,
+    }));
+  const delivered = Array.from({ length: 40 }, (_, at) => ({
+    ...ticket,
+    id: `t${at}`,
+    number: `TK-${at}`,
+    bols: [`L-${at}`],
+  }));
+  const [ghost] = billed(1, { id: "ghost" }).map((one) => withLine(one, { bolNumber: "L-99" }));
+  const own = billed(40, { id: "platform" });
+  const erp = billed(12, { id: "erp", isOfErp: true }).map((one) =>
+    withLine(one, { bolNumber: `E-${one.number}` }),
+  );
+  const report = matched([order, ...delivered, ...own, ghost as Invoice, ...erp]);
+  const without = report.findings.filter(({ rule }) => rule === "no-delivery");
+  expect(without.map(({ papers }) => papers[0]?.id)).toEqual(["ghost0"]);
+  expect(report.notCompared).toContain(
+    "whether what is billed was delivered, of what we bill from the ERP: 12 of 12 differ, so no tickets of it come here",
   );
 });
 

@@ -62,9 +62,13 @@ const Lane = RateRecord.partial().extend({
 type Read<Kind extends keyof ReturnType<typeof readers>> = NonNullable<
   ReturnType<ReturnType<typeof readers>[Kind]>
 >;
-export type Order = Read<"order">;
-export type Ticket = Read<"ticket">;
-export type Invoice = Read<"sale">;
+interface Begun {
+  /** It began in the ERP, and was sent to the platform; left out: it began there. */
+  readonly isOfErp?: boolean;
+}
+export type Order = Read<"order"> & Begun;
+export type Ticket = Read<"ticket"> & Begun;
+export type Invoice = Read<"sale"> & Begun;
 export type AnyPaper = Order | Ticket | Invoice;
 type TicketLine = Ticket["lines"][number];
 export type InvoiceLine = z.output<typeof InvoiceLine>;

@@ -105,7 +105,7 @@ export class Matching {
     }
     const { from, to, accepted } = settings;
     const all = run.found
-      .filter(({ rule, finding }) => !run.isMeaningless(rule, finding.direction))
+      .filter(({ rule, side }) => run.meaningless(rule, side) === null)
       .filter(({ finding }) => isMeant(finding, filter))
       .toSorted(
         (one, other) => placeOf(one) - placeOf(other) || inOrder(one.finding, other.finding),
@@ -158,12 +158,14 @@ export const SIDES = { sale: "what we bill", purchase: "what we are billed" } as
 
 const meaninglessIn = (run: Run): string[] =>
   (["sale", "purchase"] as const).flatMap((direction) =>
-    rules
-      .filter((rule) => run.isMeaningless(rule, direction))
-      .map(
-        ({ compared }) =>
-          `${compared}, of ${SIDES[direction]}: most of it differs, so both papers mean other things here`,
-      ),
+    [false, true].flatMap((isOfErp) =>
+      rules.flatMap((rule) => {
+        const count = run.meaningless(rule, { direction, isOfErp });
+        if (count === null) return [];
+        const of = isOfErp ? `${SIDES[direction]} from the ERP` : SIDES[direction];
+        return `${rule.compared}, of ${of}: ${count.differing} of ${count.compared} differ, so ${rule.otherwise}`;
+      }),
+    ),
   );
 
 export const sizeOf = ({ amount }: Finding): Decimal =>

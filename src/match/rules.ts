@@ -75,10 +75,12 @@ const between = (billed: Decimal, expected: Decimal, worth: Decimal | null | und
   billed,
   expected,
   over: worth?.times(billed.minus(expected)) ?? null,
+  worth: worth === ONE ? null : (worth ?? null),
 });
 /** The same of gallons, at a rate. */
 const gallonsBetween = (billed: Decimal, expected: Decimal, rate: Decimal | null | undefined) => ({
   ...between(billed, expected, rate ?? null),
+  worth: null,
   gallons: billed.minus(expected),
 });
 
@@ -397,8 +399,8 @@ function wrongTerminal(billed: Billed, { run, explained }: Situation): Verdict {
   );
   if (!wrongly || !rightly || priceOf(group, direction) !== null) return found;
   explained.add(billed);
-  const { over } = between(wrongly.now.price, rightly.now.price, line.gallons);
-  return { ...found, over };
+  const { over, worth } = between(wrongly.now.price, rightly.now.price, line.gallons);
+  return { ...found, over, worth };
 }
 
 function orderPrice(billed: Billed, situation: Situation): Verdict {
@@ -691,12 +693,16 @@ function noOrder({ ticket, day }: Delivered, { orders, run }: Situation): Verdic
   return { isCertain: false, isNeutral: true, expected: "an order", cause, next };
 }
 
-/** `compared`: what the comparison is called; `of`: what it looks at, one after the other. */
+/**
+ * `compared`: what the comparison is called; `of`: what it looks at, one after the other; `otherwise`: why it says nothing
+ * where most of it differs.
+ */
 function rule<One extends Subject>(
   name: string,
   compared: string,
   of: (situation: Situation) => Iterable<One>,
   find: (one: One, situation: Situation) => Verdict,
+  otherwise = "both papers mean other things here",
 ) {
   const judge = (situation: Situation): void => {
     for (const one of of(situation)) {
@@ -705,7 +711,7 @@ function rule<One extends Subject>(
         situation.run.judged(made, one, "cause" in verdict ? [verdict] : verdict);
     }
   };
-  const made = { name, compared, judge };
+  const made = { name, compared, otherwise, judge };
   return made;
 }
 
@@ -726,8 +732,20 @@ export const rules = [
   rule("rack-price", "the rack price and the list in force", billedIn, listed(false)),
   rule("freight", "freight and its rate", haulsIn, freight),
   rule("tax", "taxes", taxesIn, taxes),
-  rule("no-delivery", "whether what is billed was delivered", loadsIn, noDelivery),
-  rule("not-billed", "whether what was delivered is billed", deliveredIn, notBilled),
+  rule(
+    "no-delivery",
+    "whether what is billed was delivered",
+    loadsIn,
+    noDelivery,
+    "no tickets of it come here",
+  ),
+  rule(
+    "not-billed",
+    "whether what was delivered is billed",
+    deliveredIn,
+    notBilled,
+    "no invoices of it come here",
+  ),
   rule("part-delivered", "ordered and delivered gallons", orderedIn, partDelivered),
-  rule("no-order", "the ticket's order", deliveredIn, noOrder),
+  rule("no-order", "the ticket's order", deliveredIn, noOrder, "no orders of it come here"),
 ];

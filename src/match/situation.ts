@@ -75,6 +75,8 @@ export interface Difference extends Partial<Subject> {
   readonly gallons?: Decimal | null;
   /** What was billed too much, in money; negative: too little. Null: it cannot be told. */
   readonly over?: Decimal | null;
+  /** Gallons of which each is billed at a rate that differs; left out: it is not about a rate. */
+  readonly worth?: Decimal | null;
   /** Nobody is owed it. */
   readonly isNeutral?: boolean;
   readonly cause: string;
@@ -84,11 +86,17 @@ export interface Difference extends Partial<Subject> {
 /** One difference between papers, with what it comes to. */
 export type Finding = Readonly<ReturnType<typeof findingOf>>;
 
-/** `compared`: what the comparison is called. */
+/** `compared`: what the comparison is called; `otherwise`: what it means where most of what it compares differs. */
 interface Rule {
   readonly name: string;
   readonly compared: string;
+  readonly otherwise: string;
 }
+
+/** Papers of one direction that began on one side: alike in what their figures mean, and in which papers come of them. */
+const sideOf = ({ direction, papers }: Subject) =>
+  ({ direction, isOfErp: papers.some(({ isOfErp }) => isOfErp) }) as const;
+type Side = ReturnType<typeof sideOf>;
 
 /** So many results tell, and more than this share of them. */
 const TELLING = 10;
@@ -103,11 +111,12 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
   const share = settings.tolerancePercent.times(CENT);
   const tolerance = (gallons: Decimal): Decimal =>
     larger(gallons.abs().times(share), settings.toleranceGallons);
-  /** How often a rule compared, and found differences, in a direction. */
+  /** How often a rule compared, and found differences, among the papers of a side. */
   const counts = new Map<string, typeof NEVER>();
-  const countOf = (rule: Rule, direction: Direction) =>
-    counts.get(`${direction} ${rule.name}`) ?? NEVER;
-  const found: { readonly rule: Rule; readonly finding: Finding }[] = [];
+  const nameOf = (rule: Rule, { direction, isOfErp }: Side): string =>
+    `${rule.name} ${direction} ${isOfErp}`;
+  const countOf = (rule: Rule, side: Side) => counts.get(nameOf(rule, side)) ?? NEVER;
+  const found: { readonly rule: Rule; readonly side: Side; readonly finding: Finding }[] = [];
   return {
     names,
     reference,
@@ -121,21 +130,23 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
 
     /** What a rule has found of a subject, which may be nothing. */
     judged(rule: Rule, subject: Subject, differences: readonly Difference[]): void {
-      const { direction, party } = subject;
-      const { compared, differing } = countOf(rule, direction);
-      counts.set(`${direction} ${rule.name}`, {
+      const { party } = subject;
+      const side = sideOf(subject);
+      const { compared, differing } = countOf(rule, side);
+      counts.set(nameOf(rule, side), {
         compared: compared + 1,
         differing: differing + Math.sign(differences.length),
       });
       const partyName = reference.party(party);
       for (const one of differences)
-        found.push({ rule, finding: findingOf({ ...rule, ...subject, ...one }, partyName) });
+        found.push({ rule, side, finding: findingOf({ ...rule, ...subject, ...one }, partyName) });
     },
 
-    /** More than half of what a rule compared differs: both sides mean other things there. */
-    isMeaningless(rule: Rule, direction: Direction): boolean {
-      const { compared, differing } = countOf(rule, direction);
-      return compared >= TELLING && differing > compared * OTHER_MEANING;
+    /** More than half of what a rule compared differs, so that it says nothing about any of it: how much; null: not so. */
+    meaningless(rule: Rule, side: Side): typeof NEVER | null {
+      const count = countOf(rule, side);
+      const { compared, differing } = count;
+      return compared >= TELLING && differing > compared * OTHER_MEANING ? count : null;
     },
 
     /** Do these gallons differ from what is expected by no more than is tolerated? */
@@ -178,6 +189,8 @@ function findingOf(it: Rule & Subject & Difference, partyName: string) {
     expected,
     /** Digits; null: it is not about gallons. */
     gallons: shown(it.gallons?.round(2)),
+    /** Gallons of which each is billed at a rate that differs; null: it is not about a rate. */
+    worth: shown(it.worth),
     /** Money in the company's currency, without a sign; null: it cannot be told, or it comes to nothing. */
     amount,
     /** Who is owed it; null: nobody, it only has to be looked at. */

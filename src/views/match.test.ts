@@ -25,6 +25,7 @@ const finding: Finding = {
   billed: "2.45",
   expected: "2.4",
   gallons: "-1800",
+  worth: "27950",
   amount: "1397.50",
   favour: "us",
   joined: "bill of lading",
@@ -117,7 +118,7 @@ test("a claim is for what one party owes us, and its total is the sum of its row
   expect(claim).toMatchObject({ partyName: "=Seller", differences: 2, total: "1400.00" });
   const lines = asCsv(claim.table).trim().split("\n");
   expect(lines[0]).toBe("bill,day,ticket,differs,amount");
-  expect(lines[1]).toMatch(/^BILL-1,2026-11-11,TK-1,.*,2\.50$/);
+  expect(lines[1]).toMatch(/^BILL-1,2026-11-11,TK-1,.* It is so on 27,950 gallons\.",2\.50$/);
   expect(lines.slice(2)).toEqual([expect.stringMatching(/,1397\.50$/), "Total,,,,1400.00"]);
   expect(claimOf(findings, "buyer", "USD")).toMatchObject({ differences: 0, total: "0.00" });
 });

@@ -1,6 +1,6 @@
 /** What papers were found to differ in: for a terminal, a page and a spreadsheet, and as a claim for one party. */
 import { Decimal } from "../core/decimal.ts";
-import { byText, grouped, counted } from "../core/text.ts";
+import { byText, grouped, counted, money } from "../core/text.ts";
 import type { KeptFinding } from "../engine/match.ts";
 import { type MatchReport, SIDES, sizeOf } from "../match/report.ts";
 import type { Finding } from "../match/situation.ts";
@@ -8,20 +8,26 @@ import type { Status } from "../office/answers.ts";
 import * as say from "./blocks.ts";
 import { asCsv } from "./csv.ts";
 
-/** The sentence that says how it stands. */
-export const headOf = ({
-  invoices: { all, match, differ, wait, left },
-  sums: { forUs, againstUs },
-  notBilled,
-}: Pick<MatchReport, "invoices" | "sums" | "notBilled">): string =>
-  [
-    `Of ${all} invoices ${match} match; ${differ} differ: ${grouped(forUs)} for us, ${grouped(againstUs)} against us`,
+/** The sentence that says how it stands. `currency`: left out where bare digits do. */
+export function headOf(
+  {
+    invoices: { all, match, differ, wait, left },
+    sums: { forUs, againstUs },
+    notBilled,
+  }: Pick<MatchReport, "invoices" | "sums" | "notBilled">,
+  currency = "",
+): string {
+  const sum = (amount: string): string =>
+    currency === "" ? grouped(amount) : money(amount, currency);
+  return [
+    `Of ${all} invoices ${match} match; ${differ} differ: ${sum(forUs)} for us, ${sum(againstUs)} against us`,
     wait > 0 && `${wait} wait for a paper`,
     left > 0 && `${left} bill no fuel or are drafts or void`,
-    `${counted(notBilled.deliveries, "delivery", "deliveries")} not billed: about ${grouped(notBilled.about)}.`,
+    `${counted(notBilled.deliveries, "delivery", "deliveries")} not billed: about ${sum(notBilled.about)}.`,
   ]
     .filter(Boolean)
     .join("; ");
+}
 
 /** Why papers were not compared when that was last tried; nothing where they were. */
 export const troubleOf = (trouble: Status["matching"]["trouble"]): say.Blocks =>
@@ -41,6 +47,10 @@ export const matchView = (report: MatchReport): say.Blocks => [
   say.section("Not compared", say.list(report.notCompared)),
 ];
 
+/** Nothing is a dash on the page, so that the eye finds what is something. */
+const sumText = (sum: string, currency: string): say.Inline =>
+  sum === "0.00" ? say.each(null, sum) : say.money(sum, currency);
+
 /** `given`: what the page's address names beside the party. */
 const partiesTable = (
   parties: MatchReport["parties"],
@@ -57,8 +67,8 @@ const partiesTable = (
       "Findings",
       (one) => say.say`${say.plural(one.findings, "finding")} in ${SIDES[one.direction]}`,
     ],
-    ["For us", ({ forUs }) => say.money(forUs, currency)],
-    ["Against us", ({ againstUs }) => say.money(againstUs, currency)],
+    ["For us", ({ forUs }) => sumText(forUs, currency)],
+    ["Against us", ({ againstUs }) => sumText(againstUs, currency)],
     ["Claim", (one) => one.forUs !== "0.00" && linked("/match/claim", one, "Claim it"), "page"],
   ]);
 };
@@ -87,6 +97,10 @@ export function partiesView(
 /** Both values, and the gallons between them. */
 const valuesOf = ({ compared, billed, expected, gallons }: Finding): string =>
   `${compared}, ${billed ?? "none"} instead of ${expected ?? "none"}${gallons === null ? "" : `; off by ${gallons} gallons`}`;
+
+/** What a difference for each gallon is multiplied by, so that whoever is claimed from can compute it. */
+const gallonsText = ({ worth }: Finding): string =>
+  worth === null ? "" : ` It is so on ${grouped(worth)} gallons.`;
 
 const FAVOURS = { us: "for us", them: "against us" } as const;
 
@@ -195,9 +209,9 @@ export function claimOf(findings: readonly Finding[], party: string, currency: s
     [...own, null],
     [
       ["Bill", (one) => say.whole(one === null ? "Total" : numbersOf("invoice")(one))],
-      ["Day", (one) => say.whole(one?.day ?? "")],
-      ["Ticket", (one) => say.whole(one === null ? "" : numbersOf("ticket")(one))],
-      ["Differs", (one) => (one === null ? "" : `${one.cause} (${valuesOf(one)})`)],
+      ["Day", (one) => one && say.dayOf(one.day)],
+      ["Ticket", (one) => (one === null ? "" : numbersOf("ticket")(one))],
+      ["Differs", (one) => one && [one.cause, gallonsText(one)]],
       ["Amount", (one) => say.money(one === null ? total : (one.amount ?? "0.00"), currency)],
     ],
   );

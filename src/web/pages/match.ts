@@ -44,7 +44,7 @@ export async function match(asked: Asked): Promise<Answer> {
       "Orders, delivery tickets, invoices and prices that are stored, compared with each other. ",
       last === null
         ? "They were never compared; the daemon does it every night."
-        : say.say`Last compared ${say.ago(last.at)}, ${last.report.from} to ${last.report.to}: ${view.headOf(last.report)}`,
+        : say.say`Last compared ${say.ago(last.at)}, ${say.dayOf(last.report.from)} to ${say.dayOf(last.report.to)}: ${view.headOf(last.report, currency)}`,
     ),
     view.troubleOf(trouble),
     html`<form method="get" action="/match">
@@ -102,7 +102,10 @@ export async function matchNow(asked: Asked): Promise<Answer> {
   const [from, to] = [form.get("from") || null, form.get("to") || null];
   const by = `${session.user}: ${personOf(asked).note}`;
   const report = await office.match({ from, to, party: null, direction: null, by });
-  return { to: say.address("/match", { from, to }), told: view.headOf(report) };
+  return {
+    to: say.address("/match", { from, to }),
+    told: view.headOf(report, asked.site.currency),
+  };
 }
 
 export const settle =
@@ -128,9 +131,9 @@ export async function claim(asked: Asked): Promise<Answer> {
       say.say`${company} claims ${say.money(total, currency)} for ${many} between bills and delivery papers.`,
     ),
     table,
-    say.line(
+    say.buttons(
       say.link(say.address("/match/claim/csv", given), "The claim as CSV"),
-      "; or print this page.",
+      "or print this page.",
     ),
   ];
   return { title: `Claim: ${partyName}`, body };
