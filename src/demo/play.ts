@@ -49,7 +49,6 @@ const STORY: readonly ((playing: Playing) => Promise<Step>)[] = [
   erpCorrects,
   erpIsPaidTheRest,
   peopleSettle,
-  accountantAccepts,
   accountantMatches,
 ];
 
@@ -246,24 +245,6 @@ async function peopleSettle({ world, office }: Playing): Promise<Step> {
     },
     seen: async () =>
       `${counted(documentsIn(await office.quarantine()), "document")} in quarantine.`,
-  };
-}
-
-/** The credit note, which the platform takes none of, differs for good: who compares both sides says that it may. */
-async function accountantAccepts({ office }: Playing): Promise<Step> {
-  await office.reconcile({ from: null, to: null, flow: null, by: "demo" });
-  const { differences } = await office.differences();
-  const credits = differences.filter(({ row }) => row.cause?.code === "credit-note");
-  const numbers = credits.map(({ number }) => number).join(", ");
-  return {
-    told: `The accountant compares both sides, and accepts that this credit note is in the ERP alone: ${numbers}.`,
-    number: credits[0]?.number ?? "",
-    act: async () => {
-      for (const { flow, number } of credits)
-        await office.accept(flow ?? "", number, { by: "demo", note: SETTLED["credit-note"] ?? "" });
-    },
-    seen: async () =>
-      `${counted((await office.differences()).differences.length, "difference")} left.`,
   };
 }
 

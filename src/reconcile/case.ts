@@ -97,6 +97,8 @@ export interface StoredState {
   readonly person?: { readonly why: string; readonly clears?: boolean };
   /** The {@link Judged.digest} of what a person has accepted as it is. */
   readonly accepted?: string;
+  /** A person has closed the quarantine of the version at hand. */
+  readonly closed?: true;
   /** Why a one-sided record is rightly not on the other side (no flow delivers it, skipped). */
   readonly skip?: string;
 }

@@ -8,6 +8,7 @@ import {
   isGoodsHolding,
   isProgress,
 } from "../core/holdings.ts";
+import { helpsWith } from "../core/faults.ts";
 import { canonicalOf } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
 import type { Fault } from "../core/record.ts";
@@ -156,12 +157,23 @@ const holds: Readonly<Record<Bucket, (facing: Facing) => boolean>> = {
   void: ({ one }) => isOnBoth(one) && !hasLive(one),
   "out of scope": ({ skip }) => skip !== null,
   equal: ({ one, differences }) => isOnBoth(one) && differences.length === 0,
-  accepted: ({ one, stored: { accepted } }) => accepted !== undefined && accepted === digestOf(one),
+  accepted: (facing) =>
+    isClosed(facing) ||
+    (facing.stored.accepted !== undefined && facing.stored.accepted === digestOf(facing.one)),
   "in quarantine": ({ stored: { person } }) => person !== undefined,
   differs: ({ one }) => isOnBoth(one),
   "only on the platform": ({ one }) => one.books.length === 0,
   "only in the ERP": () => true,
 };
+
+/** What the other side never takes (a credit note) can only be closed, and whoever closed it was told just that. */
+const isClosed = ({ one, told, stored }: Facing): boolean =>
+  stored.closed === true &&
+  !isOnBoth(one) &&
+  one.lost === null &&
+  told !== null &&
+  "fault" in told &&
+  helpsWith(told.fault.code).every((help) => help === "resolve");
 
 const hasLive = ({ platform, books }: Case): boolean => [...platform, ...books].some(isLive);
 

@@ -175,6 +175,22 @@ describe("what could hide a difference", () => {
     ]);
   });
 
+  test("what the other side never takes is accepted by whoever closes it; what it would take is told until it is there", () => {
+    const site = ground();
+    const pair = site.take("invoice");
+    site.remove("platform", pair);
+    site.sides.links = [];
+    const [row] = open(site);
+    const stored = knows(row?.key ?? "", { closed: true });
+    const bucket = (code: string): string | undefined => {
+      const fault = { code, message: "so it is", next: "Close it." };
+      const told = () => ({ began: "books" as const, fault });
+      const [first] = open(site, { told, stored }).filter(({ key }) => key === row?.key);
+      return first?.bucket;
+    };
+    expect([bucket("credit-note"), bucket("no-customer")]).toEqual(["accepted", "only in the ERP"]);
+  });
+
   test("an acceptance is of exactly these values: the next difference is told", () => {
     const site = ground();
     const pair = site.take("invoice");

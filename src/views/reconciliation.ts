@@ -6,7 +6,6 @@ import { distinctly, counted } from "../core/text.ts";
 import type { KnownDifference, KnownDifferences, ReconcileCost } from "../office/answers.ts";
 import {
   agreeing,
-  type Bucket,
   isOpen,
   isPaidInPart,
   manyOf,

@@ -598,7 +598,11 @@ function keepDifferences(
   const wrong = report.cases.filter(({ bucket }) => !agreeing.has(bucket));
   for (const { kind, key } of wrong) cleared.delete(`${kind} ${key}`);
   for (const { difference } of cleared.values()) sweeps.setState(difference, "cleared");
-  return wrong.map((row) => ({ row, known: sweeps.see(foundIn(row), sweep, at) }));
+  return wrong.map((row) => {
+    const known = sweeps.see(foundIn(row), sweep, at);
+    if (row.bucket === "accepted") sweeps.setState(known.difference, "accepted");
+    return { row, known };
+  });
 }
 
 function foundIn(row: CaseRow): Found {

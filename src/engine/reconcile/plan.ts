@@ -640,8 +640,9 @@ export function storedStateOf({ engine, plans, moved }: Known, one: Case): Store
   const earlier = engine.store.sweeps.find(one.kind, one.key);
   const began = beganOf(engine, plan, one);
   const stored = ofDelivery(engine, plan, one, began, earlier);
+  if (stored !== null && stored.closed === undefined) return stored;
+  if (earlier?.state === "accepted") return { ...stored, accepted: earlier.digest };
   if (stored !== null) return stored;
-  if (earlier?.state === "accepted") return { accepted: earlier.digest };
   return isNobodys(plan, one, began)
     ? { skip: `no flow takes a ${one.kind} from the platform` }
     : {};
@@ -692,6 +693,7 @@ function ofDelivery(
   const wait = engine.store.waits.ofDocument(flow.flow, sourceIdOf(record));
   if (row.state === "delivered" && wait !== null)
     return { settling: { for: `its payments, until ${iso(wait.untilMs)}` } };
+  if (row.state === "resolved") return { closed: true };
   if (row.state !== "quarantined") return null;
   const clears = helpsWith(row.code ?? "").includes("wait");
   return { person: { why: row.cause ?? "", clears } };
