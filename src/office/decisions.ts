@@ -81,8 +81,7 @@ export function helped(
  */
 export function retry(engine: Engine, { flow, row }: Chosen, person?: Person): void {
   settleRequest(engine, flow, row, "cancel", "retried by a person");
-  const who = person === undefined ? "by a person" : `${person.by}: ${person.note}`;
-  const detail = `${who}, who was told: ${row.cause}`;
+  const detail = `${person === undefined ? "by a person, who was" : "was"} told: ${row.cause}`;
   note(engine, flow, row, { event: "retried", detail, person });
   engine.store.incidents.retried(row.delivery);
   engine.store.deliveries.reopen(row.delivery);
@@ -120,7 +119,8 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
         `${row.number ?? row.recordId} may be at the receiver; without its id there it would come back as new.`,
         "Close it with its id there when it is there, or retry it when it is not.",
       );
-    note(engine, flow, row, { event: "resolved", detail: by(decision), person: decision });
+    const detail = decision.amount === undefined ? "" : `at ${decision.amount}`;
+    note(engine, flow, row, { event: "resolved", detail, person: decision });
     const { deliveries, unfinished } = engine.store;
     const at = engine.clock.now().wallMs;
     const open = stillUnfinished(engine, flow, row);
@@ -217,16 +217,18 @@ export function assign(
   chosen: readonly Chosen[],
   { to, ...person }: Assignment,
 ): number {
-  const detail = `${to === null ? "to nobody" : `to ${to}`}: ${person.note}`;
-  return handle(engine, chosen, { event: "assigned", detail, person }, (delivery, atMs) =>
-    engine.store.handling.assign(delivery, to, atMs),
+  return handle(
+    engine,
+    chosen,
+    { event: "assigned", detail: `to ${to ?? "nobody"}`, person },
+    (delivery, atMs) => engine.store.handling.assign(delivery, to, atMs),
   );
 }
 
 /** The same for a note. */
 export function remark(engine: Engine, chosen: readonly Chosen[], person: Person): number {
   const { by: who, note: text } = person;
-  return handle(engine, chosen, { event: "note", detail: text, person }, (delivery, atMs) =>
+  return handle(engine, chosen, { event: "note", detail: "", person }, (delivery, atMs) =>
     engine.store.handling.write({ delivery, atMs, who, text }),
   );
 }
@@ -283,7 +285,7 @@ export function edit(
     const { record, delivery } = row;
     const why = { who: person.by, reason: person.note, atMs };
     store.corrections.correct({ record, delivery, field, was, value, revision, ...why });
-    const detail = `${field}: "${old}" is "${value}" now: ${person.note}`;
+    const detail = `${field}: "${old}" is "${value}" now`;
     store.journal.audit(atMs, { flow: flow.flow, delivery, event: "corrected", detail, person });
     return revision;
   });

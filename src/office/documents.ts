@@ -489,14 +489,15 @@ const GONE = {
 
 /** A decision is written down where it was taken and where it took effect: it is told once. */
 function oneLine(one: AuditRow, audit: readonly AuditRow[]): Told[] {
-  const { atMs, flow, event, detail, parts } = one;
+  const { atMs, flow, event, detail, who, reason, parts } = one;
   const isWith = (events: readonly string[]): boolean =>
     audit.some((other) => other.atMs === atMs && events.includes(other.event));
   if (event === "decision" && isWith(["retried", "resolved"])) return [];
   if (REASONS.has(event) && isWith(["quarantined"])) return [];
   if (event === "quarantined" && isWith(["differs"])) return [];
   // It has every value, where the quarantine has one cause for many documents.
-  return [{ atMs, flow, event: event === "differs" ? "quarantined" : event, detail, parts }];
+  const told = [who !== null && `${who}: ${reason ?? ""}`, detail].filter(Boolean).join(", ");
+  return [{ atMs, flow, event: event === "differs" ? "quarantined" : event, detail: told, parts }];
 }
 
 /** Each comes with a quarantine, whose cause says the same. */

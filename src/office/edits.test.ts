@@ -83,8 +83,8 @@ test("a corrected field goes out at the next retry under a key of its own, and w
   expect(life.corrections).toMatchObject([{ value: "AVGAS" }]);
   const { steps } = await office.trace("INV-1");
   expect(steps.filter(({ event }) => event === "corrected").map(({ detail }) => detail)).toEqual([
-    `product: "AVGS" is "AVGA" now: ${ANN.note}`,
-    `product: "AVGA" is "AVGAS" now: ${ANN.note}`,
+    `${ANN.by}: ${ANN.note}, product: "AVGS" is "AVGA" now`,
+    `${ANN.by}: ${ANN.note}, product: "AVGA" is "AVGAS" now`,
   ]);
   store.close();
 });

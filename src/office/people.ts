@@ -118,7 +118,7 @@ export function ranNow({ store, clock }: Engine, { flow, name }: Flow, person: P
 export function wasDone(engine: Engine, deed: DoneElsewhere, person: Person): void {
   engine.store.journal.audit(engine.clock.now().wallMs, {
     event: deed,
-    detail: person.note,
+    detail: "",
     person,
   });
 }

@@ -131,8 +131,7 @@ export function journal(database: Database.Database) {
       standing = null;
       if (drop(breaker) === 0) return false;
       release(breaker, atMs, by);
-      const said = { event: `released: ${breaker}`, detail: `by ${by}` };
-      append(atMs, { ...said, person: { by, note } });
+      append(atMs, { event: `released: ${breaker}`, detail: "", person: { by, note } });
       return true;
     },
     /** When a person last cleared it, ms UTC; null when nobody ever did. */

@@ -83,6 +83,9 @@ export interface AuditRow {
   readonly delivery: number | null;
   readonly event: string;
   readonly detail: string;
+  /** The person who did it, and why; null: fuelbridge itself. */
+  readonly who: string | null;
+  readonly reason: string | null;
   /** What it says of each delivery of a request that carries several, JSON; null: it says nothing of each. */
   readonly parts: string | null;
 }
@@ -119,7 +122,8 @@ export function questions(database: Database.Database) {
     /** Every delivery of a record with this number or this id. */
     deliveries: ofNumber,
     audit: rows<[delivery: number, request: number | null], AuditRow>(
-      `select audit, at_ms as atMs, flow.name as flow, request, delivery, event, detail, parts
+      `select audit, at_ms as atMs, flow.name as flow, request, delivery, event, detail, who, reason,
+              parts
        from audit left join flow using (flow)
        where delivery = ?1 or request = ?2 and delivery is null
          or request in (select request from carried_before where delivery = ?1) and delivery is null
@@ -128,7 +132,7 @@ export function questions(database: Database.Database) {
     /** Of requests for this number that carry nothing any more: a person, or newer content, gave them up. */
     givenUp: rows<[number: string], AuditRow>(
       `select audit, at_ms as atMs, flow.name as flow, audit.request, audit.delivery, event, detail,
-              parts
+              who, reason, parts
        from request join audit using (request) left join flow on flow.flow = audit.flow
        where request.number = ? and not exists (select 1 from delivery where delivery.request = request.request)
        order by audit`,

@@ -406,8 +406,8 @@ export async function audit({ office, query }: Asked): Promise<Answer> {
           ({ document, flow }) =>
             document === null ? flow : link(to`/documents/${document.id}`, document.number),
         ],
-        ["Detail", ({ by, detail, reason }) => (detail === `${by}: ${reason}` ? null : detail)],
-        ["Why", ({ detail, reason }) => (reason === detail ? null : reason)],
+        ["Detail", ({ detail }) => detail || null],
+        ["Why", ({ reason }) => reason],
       ],
       "Nobody has done anything yet.",
     ),
