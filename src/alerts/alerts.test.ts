@@ -1,7 +1,7 @@
 /** Alerts on change of state, over a real store, to a real web server and a real mail server. */
 import { createHmac } from "node:crypto";
 import { expect, test, vi } from "vitest";
-import { STATUS } from "../views/status.fixture.ts";
+import { STATUS, STOP } from "../views/status.fixture.ts";
 import { statusText } from "../views/status.ts";
 import type { FlowStatus, QuarantineGroup, Status } from "../office/answers.ts";
 import { openStore } from "../store/store.ts";
@@ -36,15 +36,7 @@ const WELL: Status = {
 };
 const STOPPED: Status = {
   ...WELL,
-  stops: [
-    {
-      breaker: "credentials",
-      scope: "platform",
-      since: "2026-11-21T12:00:00.000Z",
-      message: "the key was refused (401)",
-      next: "Check the key.",
-    },
-  ],
+  stops: [STOP],
 };
 const INBOX: Status = { ...WELL, quarantine: [GROUP] };
 
@@ -214,7 +206,10 @@ test("a webhook and a mail server get the same message once; what one refused go
   expect([web.posts.length, mail.mails.length]).toEqual([1, 1]);
   const [post] = web.posts;
   const body = JSON.parse(post?.body ?? "") as AlertMessage & { text: string };
-  expect(body).toMatchObject({ status: "trouble", began: [{ next: "Check the key." }] });
+  expect(body).toMatchObject({
+    status: "trouble",
+    began: [{ next: "Check the key. It is tried again by itself at 2026-11-21T12:05:00.000Z." }],
+  });
   expect(post?.headers["x-fuelbridge-signature"]).toBe(
     `sha256=${createHmac("sha256", "signing-key")
       .update(post?.body ?? "")

@@ -342,12 +342,18 @@ export function conditionsOf(
     ...unreachable(status.flows, isLong),
     ...concernsOf(status)
       .filter(({ key }) => !untold.has(key))
-      .map(({ key, urgent, title, since, detail, next, page }) => ({
+      .map(({ key, urgent, title, since, detail, next, retryAt, page }) => ({
         key,
         urgent,
         title,
         detail: key.startsWith("late ") ? `Since ${since}: ${detail}` : detail,
-        next: page === null || console === null ? next : `${next}\n${console}${pathOf(page)}`,
+        next: [
+          next,
+          retryAt !== null && ` It is tried again by itself at ${retryAt}.`,
+          page !== null && console !== null && `\n${console}${pathOf(page)}`,
+        ]
+          .filter(Boolean)
+          .join(""),
       })),
   ];
 }

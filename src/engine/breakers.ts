@@ -3,7 +3,7 @@
  * again by themselves; a second writer, a doubled document and a restored store wait for a person.
  */
 import { monthAt } from "../core/budget.ts";
-import { JUMP_MS, jumpBetween, type Moment } from "../core/time.ts";
+import { iso, JUMP_MS, jumpBetween, type Moment } from "../core/time.ts";
 import type { Breaker, Policy } from "../core/outcome.ts";
 import type { Raise } from "../core/request.ts";
 import { endpointOf, type Engine, type Flow, inRecovery } from "./engine.ts";
@@ -31,18 +31,14 @@ const RETRIES_MS: Readonly<Record<Stop, number | null>> = {
 
 /** Said where whoever answered advises nothing: of any endpoint. `{scope}`: what is stopped. */
 const ADVICE: Readonly<Record<Stop, string>> = {
-  credentials:
-    "Check the credentials of {scope} in the configuration; they are tried again every 5 minutes.",
-  scope:
-    "Give fuelbridge the right at {scope} that the message names; it is tried again every 15 minutes.",
-  version:
-    "{scope} does not take requests of this version any more: update fuelbridge. It is tried again every 15 minutes.",
+  credentials: "Check the credentials of {scope} in the configuration.",
+  scope: "Give fuelbridge the right at {scope} that the message names.",
+  version: "{scope} does not take requests of this version any more: update fuelbridge.",
   quota:
     "What {scope} allows is used up; work goes on by itself when it allows more. At once: `fuelbridge release quota`.",
-  configuration:
-    "Check the address of {scope} in the configuration: something else answered; it is tried again every 15 minutes.",
+  configuration: "Check the address of {scope} in the configuration: something else answered.",
   protocol: "This is a fault in fuelbridge: please report it.",
-  receiver: "See what its message says about the receiver; it is tried again every minute.",
+  receiver: "See what its message says about the receiver.",
   "split-brain":
     "Somebody else sends for this company, or a device on the way sends every request twice: find it, then `fuelbridge release split-brain`.",
   doubled:
@@ -88,7 +84,8 @@ export function trip(engine: Engine, { breaker, scope, detail, waitMs, next }: T
   });
   if (isTold) return;
   engine.store.journal.audit(now, { event: `stopped: ${breaker}`, detail: `${scope}: ${detail}` });
-  engine.note("stopped", { breaker, scope, detail, next: advice });
+  const retryAt = retryMs === null ? null : iso(retryMs);
+  engine.note("stopped", { breaker, scope, detail, next: advice, retryAt });
 }
 
 /** No stop that is tried again by itself waits longer, whoever told it to: ms UTC. */

@@ -11,6 +11,8 @@ import type { DriftStatus, FlowStatus, QuarantineGroup, Status } from "./answers
 export interface Concern extends Condition {
   /** ISO 8601 UTC; null: nobody knows. */
   readonly since: string | null;
+  /** When what is stopped is tried again by itself, ISO 8601 UTC; null: nothing is, or nobody knows. */
+  readonly retryAt: string | null;
   /** The page of the console that shows more, and what is shown there; null: none does. */
   readonly page: Page | null;
   /** More that a person on the command line is told. */
@@ -35,12 +37,16 @@ type Told = Pick<Concern, "key" | "title" | "detail" | "next"> & Partial<Concern
 const concern = (told: Told): Concern => ({
   urgent: false,
   since: null,
+  retryAt: null,
   page: null,
   also: [],
   ...told,
 });
 
-export const concernsOf = (status: Status): Concern[] => [
+export const concernsOf = (status: Status): Concern[] => [...wrongIn(status), ...ofDrift(status)];
+
+/** Without what the platform tells beyond its contract: that stops nothing. */
+export const wrongIn = (status: Status): Concern[] => [
   ...ofStops(status),
   ...status.warnings.map(({ endpoint, code, message, next }) =>
     // Its day may move; it is the same one.
@@ -70,18 +76,16 @@ export const concernsOf = (status: Status): Concern[] => [
   ...ofCallers(status),
   ...ofQuarantine(status),
   ...ofBudget(status),
-  ...ofDrift(status),
 ];
 
 const ofStops = ({ stops }: Status): Concern[] =>
-  stops.map(({ breaker, scope, since, message, next }) =>
+  stops.map(({ breaker, scope, message, ...stop }) =>
     concern({
+      ...stop,
       key: `stop ${breaker} ${scope}`,
       urgent: true,
       title: `Stopped: ${breaker}, ${scope}`,
-      since,
       detail: message,
-      next,
       page: { name: "flows", flow: null },
     }),
   );

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { expect, onTestFinished, test } from "vitest";
-import { STATUS } from "../views/status.fixture.ts";
+import { STATUS, STOP } from "../views/status.fixture.ts";
 import { root } from "../demo/world.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { FlowStatus, MonthStatus, QuarantineGroup, Status } from "./answers.ts";
@@ -26,8 +26,8 @@ const ILL: Status = {
     { ...FLOW, name: "invoices", from: "erp.invoices", to: "platform.invoices", unread: [] },
   ],
   stops: [
-    { breaker: "scope", scope: "order.create", since: GROUP.since, message: "no", next: "ask" },
-    { breaker: "scope", scope: "invoice.create", since: GROUP.since, message: "no", next: "ask" },
+    { ...STOP, breaker: "scope", scope: "order.create" },
+    { ...STOP, breaker: "scope", scope: "invoice.create" },
   ],
   reconciliation: { ...STATUS.reconciliation, lastAt: "2026-11-21T02:20:00.000Z" },
   requests: {

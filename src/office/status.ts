@@ -37,6 +37,8 @@ export interface Stop {
   readonly since: string;
   readonly message: string;
   readonly next: string;
+  /** When it is tried again by itself, ISO 8601 UTC; null: nobody knows, or a person has to release it. */
+  readonly retryAt: string | null;
 }
 
 export interface OfficeParts {
@@ -194,19 +196,18 @@ function matchingStatus({ engine, matcher }: OfficeParts) {
 /** The store tells of what a request has met; the queue, of what the next one would. */
 function stopsOf({ engine, trouble }: OfficeParts): Stop[] {
   const now = trouble?.() ?? null;
-  const queue = now === null ? [] : [{ breaker: "receiver", scope: "platform", ...now }];
+  const queue =
+    now === null ? [] : [{ breaker: "receiver", scope: "platform", retryAt: null, ...now }];
   const stops = engine.store.journal
     .breakers()
     .filter(({ breaker, scope }) =>
       queue.every((one) => one.breaker !== breaker || one.scope !== scope),
     );
   return [
-    ...stops.map(({ sinceMs, breaker, scope, message, next }) => ({
-      breaker,
-      scope,
+    ...stops.map(({ sinceMs, retryMs, ...stop }) => ({
+      ...stop,
       since: iso(sinceMs),
-      message,
-      next,
+      retryAt: isoOrNull(retryMs),
     })),
     ...queue,
   ];

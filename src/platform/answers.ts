@@ -75,9 +75,8 @@ export interface PlatformAnswer {
 
 /** What to do about a stop, where it is the platform that answered. */
 const platformAdvice: Readonly<Partial<Record<Breaker, string>>> = {
-  credentials: "Check platform.apiKey in the configuration; it is tried again every 5 minutes.",
-  scope:
-    "Ask the platform's administrator for the missing scope or IP entry; tried again every 15 minutes.",
+  credentials: "Check platform.apiKey in the configuration.",
+  scope: "Ask the platform's administrator for the missing scope or IP entry.",
   version:
     "The platform has this version of its API switched off; if it is more than an announced test, update fuelbridge.",
   quota:

@@ -1,4 +1,4 @@
-import type { Status } from "../office/answers.ts";
+import type { Status, Stop } from "../office/answers.ts";
 
 /** What a daemon answers that has one flow, something in quarantine, and a clock that was set. */
 export const STATUS: Status = {
@@ -117,4 +117,27 @@ export const STATUS: Status = {
     bought: [],
     slowed: null,
   },
+};
+
+export const STOP: Stop = {
+  breaker: "credentials",
+  scope: "platform",
+  since: "2026-11-21T12:00:00.000Z",
+  retryAt: "2026-11-21T12:05:00.000Z",
+  message: "the key was refused (401)",
+  next: "Check the key.",
+};
+
+export const DRIFT: Status["drift"][number] = {
+  flow: "orders",
+  from: "platform.orders",
+  what: "new",
+  field: "carbonTax",
+  value: "",
+  count: 5,
+  record: "a8f17d8a-34fb-4d5c-9031-f075edcd48e5",
+  first: "2026-11-21T06:00:00.000Z",
+  last: "2026-11-21T06:00:00.000Z",
+  mappings: ["canonical/orders"],
+  isNews: true,
 };

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { statusText } from "./status.ts";
-import { STATUS } from "./status.fixture.ts";
+import { statusText, thingsIn, verdictView } from "./status.ts";
+import { asHtml } from "./html.ts";
+import { DRIFT, STATUS, STOP } from "./status.fixture.ts";
 
 const [group] = STATUS.quarantine as [(typeof STATUS.quarantine)[number]];
 
@@ -22,4 +23,31 @@ test("what clears by itself is counted apart, and the groups beyond the first fi
   expect(said).toContain(
     "50 documents in quarantine wait for something else, and clear by themselves",
   );
+});
+
+test("what is stopped says when it is tried again by itself, and says nothing where a person has to release it", () => {
+  const page = (stop: typeof STOP): string => {
+    const reading = { site: { timeZone: "America/Chicago" }, nowMs: Date.parse(STOP.since) };
+    return String(asHtml(verdictView({ ...STATUS, stops: [stop] }), reading));
+  };
+  expect(statusText({ ...STATUS, stops: [STOP] })).toContain(
+    "Check the key. It is tried again by itself at 2026-11-21 12:05:00 UTC.",
+  );
+  expect(page(STOP)).toMatch(
+    /Check the key\. It is tried again by itself at\s*<time[^>]*>Nov 21, 06:05/,
+  );
+  expect(page({ ...STOP, retryAt: null })).not.toContain("tried again");
+});
+
+test("however many fields the platform tells beyond its contract, they are one thing, told after the quarantine", () => {
+  const drift = Array.from({ length: 12 }, (_, at) => ({ ...DRIFT, field: `field${at}` }));
+  const status = { ...STATUS, drift };
+  const said = statusText(status);
+  expect(said.match(/fuelbridge drift/g)).toHaveLength(1);
+  expect(said).toContain(
+    "differ from its contract in 12 points (platform.orders 12): fuelbridge drift. Nothing stops for it.",
+  );
+  expect(said.indexOf("12 points")).toBeGreaterThan(said.indexOf("in quarantine needs a person"));
+  expect(thingsIn(status)).toBe(thingsIn(STATUS) + 1);
+  expect(thingsIn({ ...status, drift: [{ ...DRIFT, isNews: false }] })).toBe(thingsIn(STATUS));
 });

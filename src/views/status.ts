@@ -3,11 +3,11 @@ import type { ReasonCode } from "../engine/schedule.ts";
 import type { Caller, FlowStatus, MonthEnd, Status, MonthStatus } from "../office/answers.ts";
 import {
   type Concern,
-  concernsOf,
   driftText,
   type Page,
   pathOf,
   slowedText,
+  wrongIn,
 } from "../office/concerns.ts";
 import {
   address,
@@ -15,6 +15,7 @@ import {
   type Blocks,
   each,
   entry,
+  folded,
   heading,
   type Inline,
   line,
@@ -48,14 +49,14 @@ export const statusText = (status: Status): string =>
     verdictView(status),
     flowsView(status),
     monthView(status),
-    driftLine(status),
+    !hasNewDrift(status) && driftLine(status),
     agreementView(status),
     agreedTable(status, ""),
   ]);
 
 /** Things that a person would act on. */
 export const thingsIn = (status: Status): number =>
-  concernsOf(status).length + (status.daemon === null ? 1 : 0);
+  wrongIn(status).length + (hasNewDrift(status) ? 1 : 0) + (status.daemon === null ? 1 : 0);
 
 /** Is anything wrong? In one glance, and in words when nothing is. */
 export function verdictView(status: Status): Blocks {
@@ -88,6 +89,7 @@ export function verdictView(status: Status): Blocks {
     concernsView(status),
     section(null, groupsIn(status)),
     held.map((flow) => line(heldText(flow))),
+    hasNewDrift(status) && driftLine(status),
     things === 0 && held.length === 0 && onPage(line("You do not have to do anything.")),
   );
 }
@@ -99,12 +101,12 @@ function headline({ healthy, daemon }: Status): string {
 
 /** What a person would act on beside the quarantine. What befell many alike is said once. */
 function concernsView(status: Status): Blocks {
-  const concerns = concernsOf(status).filter(({ page }) => page?.name !== "needs-you");
+  const concerns = wrongIn(status).filter(({ page }) => page?.name !== "needs-you");
   const alike = Map.groupBy(concerns, ({ detail, next, also }) =>
     [detail, next, ...also].join("\n"),
   );
   return [...alike.values()].map((those) => {
-    const [{ since, detail, next, also, page }] = those as [Concern];
+    const [{ since, detail, next, retryAt, also, page }] = those as [Concern];
     const titles = those.slice(0, NAMED).map(({ title }) => title);
     return section(
       null,
@@ -114,13 +116,17 @@ function concernsView(status: Status): Blocks {
           since !== null && say` since ${at(since)}`,
           `: ${sentence(detail)}`,
         ],
-        next,
+        [next, retryText(retryAt)],
         ...also.map((one) => each(null, one)),
         page !== null && each(toPage(page), null),
       ),
     );
   });
 }
+
+/** What is stopped goes on without anybody, perhaps. */
+export const retryText = (retryAt: string | null): Inline =>
+  retryAt !== null && say` It is tried again by itself at ${at(retryAt)}.`;
 
 const toPage = (page: Page): Inline => link(pathOf(page), capital(page.name));
 
@@ -364,14 +370,31 @@ function calledView({ endpoint, lastAt, isHere, waiting }: Caller): Blocks {
   return paragraph(say`${endpoint} ${was}${waits}.`);
 }
 
-const driftLine = ({ drift }: Status): Blocks =>
-  drift.length > 0 &&
-  section(
+/** Of the last days, so that a person has not seen it yet. */
+const hasNewDrift = ({ drift }: Pick<Status, "drift">): boolean =>
+  drift.some(({ isNews }) => isNews);
+
+/** However many fields they are, one sentence: it stops nothing, and must not hide what does. */
+function driftLine({ drift }: Pick<Status, "drift">): Blocks {
+  if (drift.length === 0) return null;
+  const points = drift.length === 1 ? "one point" : `${drift.length} points`;
+  const lists = Map.groupBy(drift, ({ from }) => from);
+  const where = Array.from(lists, ([from, own]) => `${from} ${own.length}`).join(", ");
+  const mappings = new Set(drift.flatMap((one) => one.mappings));
+  return section(
     null,
-    line(
-      `The platform's records differ from its contract in ${drift.length === 1 ? "one point" : `${drift.length} points`}: fuelbridge drift.`,
+    entry(
+      [
+        `The platform's records differ from its contract in ${points} (${where})`,
+        each(". ", ": fuelbridge drift. "),
+        "Nothing stops for it.",
+      ],
+      hasNewDrift({ drift }) &&
+        `Ask the platform what it means. If it matters, these mappings may need it: ${[...mappings].join(", ")}.`,
     ),
+    onPage(folded("Each of them", driftView(drift))),
   );
+}
 
 /** What the platform's records have that the contract does not know, or lack. */
 export const driftView = (drift: Status["drift"]): Blocks =>
@@ -395,7 +418,9 @@ export const monthView = ({
 }: Status): Blocks =>
   section(
     null,
-    line(say`${used} of ${plural(perMonth, "request")} to the platform are used in ${month}.`),
+    line(
+      say`${used} of ${plural(perMonth, "request")} to the platform are used in ${each(monthName(month), month)}.`,
+    ),
     used >= perMonth
       ? line("Nothing is sent before the month turns, or platform.budget.perMonth is raised.")
       : (forecast.stretch > 1 || forecast.runsOut !== null) && line(stretchText(forecast)),
@@ -571,7 +596,9 @@ export function budgetView(
     notice(
       used >= perMonth ? "bad" : forecast.runsOut === null && slowed === null ? "good" : "wait",
       line(
-        strong(say`${used} of ${plural(perMonth, "request")} are used in ${month.month} (UTC).`),
+        strong(
+          say`${used} of ${plural(perMonth, "request")} are used in ${each(monthName(month.month), month.month)} (UTC).`,
+        ),
       ),
       line(
         used >= perMonth
@@ -652,8 +679,10 @@ export function budgetView(
   ];
 }
 
-const ratio = (requests: number, things: number): Inline =>
-  things === 0 ? "–" : (requests / things).toFixed(requests < things * 10 ? 2 : 0);
+function ratio(requests: number, things: number): Inline {
+  const text = (requests / things).toFixed(requests < things * 10 ? 2 : 0);
+  return things === 0 ? "–" : { is: "figure", page: text, terminal: text };
+}
 
 /** How long changes had waited since the platform had them, this month. */
 const freshTable = (bought: MonthStatus["bought"]): Blocks =>

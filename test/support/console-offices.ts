@@ -169,7 +169,9 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
     outOfStep: [],
     healthy: false,
     flows: [flow()],
-    stops: [{ breaker: text(), scope: text(), since: AT, message: text(), next: text() }],
+    stops: [
+      { breaker: text(), scope: text(), since: AT, retryAt: AT, message: text(), next: text() },
+    ],
     drift: [drift(text)],
     warnings: [{ endpoint: text(), code: text(), message: text(), next: text() }],
     callers: [
@@ -287,6 +289,7 @@ const finding = (text: () => string): Finding => ({
   billed: text(),
   expected: text(),
   gallons: "1",
+  worth: "1",
   amount: "12.34",
   favour: "us",
   joined: text(),
