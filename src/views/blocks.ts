@@ -92,7 +92,18 @@ interface Column {
 /** A column: its title, what it shows of a row (null: nothing), and where alone it is shown. */
 type ColumnOf<Row> = readonly [title: string, of: (row: Row) => Inline, medium?: Medium];
 
-/** The first cell of a row is its heading. A column that says nothing in any row is left out. */
+/** Does it show anything? */
+export function says(text: Inline, medium: Medium): boolean {
+  if (Array.isArray(text)) return text.some((one: Inline) => says(one, medium));
+  if (typeof text === "object" && text !== null && "is" in text && text.is === "each")
+    return says(text[medium], medium);
+  return text !== null && text !== undefined && text !== false && text !== "";
+}
+
+/**
+ * The first cell of a row is its heading. A column that says nothing in any row is left out; on a page also one that is only
+ * empty there.
+ */
 export function table<Row>(
   caption: string,
   rows: readonly Row[],
@@ -102,7 +113,11 @@ export function table<Row>(
   const cells = columns
     .filter((column) => column !== null)
     .map(([title, of, medium = null]) => ({ title, medium, cells: rows.map(of) }))
-    .filter(({ cells }) => rows.length === 0 || cells.some((cell) => cell !== null));
+    .filter(({ cells }) => rows.length === 0 || cells.some((cell) => cell !== null))
+    .flatMap((column) => {
+      if (rows.length === 0 || column.cells.some((cell) => says(cell, "page"))) return column;
+      return column.medium === "page" ? [] : { ...column, medium: "terminal" as const };
+    });
   return {
     is: "table",
     caption,

@@ -329,17 +329,17 @@ export function groupsView(
   ];
 }
 
-/** Groups of one flow about which the same is to be done are one card, with a line for each. */
+/** Groups about which the same is to be done are one card, with a line for each: one row helps whatever waits for it. */
 function cardsOf(
   groups: readonly QuarantineGroup[],
   button: (group: QuarantineGroup) => Blocks,
 ): Blocks {
-  const alike = Map.groupBy(groups, ({ id, flow, accountant, lookup }) =>
-    lookup === null ? `${flow} ${accountant}` : id,
+  const alike = Map.groupBy(groups, ({ flow, accountant, lookup }) =>
+    lookup === null ? `${flow} ${accountant}` : `${lookup.table} ${lookup.key}`,
   );
   return [...alike.values()].map((those) => {
     const [one, other] = those;
-    if (one === undefined || other !== undefined) return foldedCard(those);
+    if (one === undefined || other !== undefined) return foldedCard(those, button);
     return card(
       heading(link(to`/needs-you/${one.id}`, headOf(one))),
       line(causeOf(one) !== null && [strong(causeOf(one)), ". "], one.accountant),
@@ -349,19 +349,30 @@ function cardsOf(
   });
 }
 
-function foldedCard(those: readonly QuarantineGroup[]): Blocks {
-  const [{ flow, accountant, sum }] = those as [QuarantineGroup];
+function foldedCard(
+  those: readonly QuarantineGroup[],
+  button: (group: QuarantineGroup) => Blocks,
+): Blocks {
+  const [one] = those as [QuarantineGroup];
+  const { flow, accountant, sum, awaits, lookup } = one;
+  const count = documentsIn(those);
   const sums = those.flatMap((one) => (one.sum?.currency === sum?.currency ? (one.sum ?? []) : []));
   const all = Decimal.sum(sums.map(({ amount }) => Decimal.of(amount)));
   return card(
     heading([
-      `${flow}: `,
-      plural(documentsIn(those), "document"),
+      lookup === null
+        ? [`${flow}: `, plural(count, "document")]
+        : [plural(count, "document waits", "documents wait"), ` for ${awaits}`],
       sum !== null && sums.length === those.length && [", ", money(inCents(all), sum.currency)],
     ]),
-    table(`${flow}: ${accountant}`, those, [
-      ["Document", (group) => link(to`/needs-you/${group.id}`, headOf(group))],
-      ["Cause", causeOf],
+    lookup !== null && [line(accountant), button(one)],
+    table(lookup === null ? `${flow}: ${accountant}` : "What waits for it", those, [
+      [
+        lookup === null ? "Document" : "Documents",
+        (group) => link(to`/needs-you/${group.id}`, lookup === null ? headOf(group) : group.many),
+      ],
+      ["Sum", ({ sum }) => (lookup === null ? null : moneyOf(sum))],
+      ["Cause", (group) => (lookup === null ? causeOf(group) : null)],
       ["Came", ({ since }) => ago(since)],
     ]),
   );

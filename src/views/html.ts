@@ -3,7 +3,15 @@
  * control and direction marks are shown by their code, and what is very long is cut.
  */
 import { html as escaped, raw } from "hono/html";
-import type { Block, Blocks, Html, Inline, Table, Tone } from "./blocks.ts";
+import {
+  type Block,
+  type Blocks,
+  type Html,
+  type Inline,
+  says,
+  type Table,
+  type Tone,
+} from "./blocks.ts";
 
 type Part = Html | string | number | boolean | null | undefined | readonly Part[];
 
@@ -165,10 +173,12 @@ function tableHtml({ caption, columns, rows, empty }: Table, words: (text: Inlin
           (row) =>
             html`<tr>
               ${shown.map(({ at, title, side }, index) => {
-                const cell = words(row[at] ?? "–");
+                const told = row[at];
+                const cell = words(told ?? "–");
+                const name = says(told, "page") ? side : "none";
                 return index === 0
                   ? html`<th scope="row">${cell}</th>`
-                  : html`<td class="${side}" data-title="${title}">${cell}</td>`;
+                  : html`<td class="${name}" data-title="${title}">${cell}</td>`;
               })}
             </tr>`,
         )}

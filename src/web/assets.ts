@@ -55,7 +55,7 @@ const style = `
   --good: #14632f; --bad: #a3161d; --wait: #7a4b00; --soft: #5b6470;
   --good-back: #e3f4e8; --bad-back: #fde7e7; --wait-back: #fff2d9;
 }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root {
     --good: #7fdca0; --bad: #ff9d9d; --wait: #f2c46d; --soft: #a9b3c0;
     --good-back: #12301d; --bad-back: #3c1719; --wait-back: #352809;
@@ -145,8 +145,14 @@ svg.chart .used { stroke: var(--pico-color); } svg.chart .then { stroke: var(--w
 svg.chart polygon { stroke: var(--pico-background-color); stroke-width: 0.5; }
 svg.swatch { width: 0.75em; height: 0.75em; }
 svg .poll { fill: #56b4e9; } svg .detail { fill: #009e73; } svg .write { fill: #d55e00; } svg .read-back { fill: #e69f00; }
+svg .again { fill-opacity: 0.45; }
 svg .check { fill: #cc79a7; } svg .audit { fill: #0072b2; } svg .backfill { fill: #c9b800; } svg .lost { fill: #8a8a8a; }
 svg.chart .grid { stroke: var(--pico-muted-border-color); } svg.chart text { fill: var(--soft); font-size: 12px; }
+.way { display: flex; list-style: none; padding: 0; max-width: 62rem; margin-bottom: 1.2rem; }
+.way li { flex: 1 1 0; list-style: none; margin: 0; padding: 0.7rem 0.5rem 0 0; border-top: 2px solid var(--pico-muted-border-color); position: relative; }
+.way li::before { content: ""; position: absolute; left: 0; top: -0.4rem; border: 0.36rem solid #0072b2; border-radius: 50%; }
+.way li:last-child { flex-grow: 0; border-color: transparent; }
+.way time { display: block; color: var(--soft); font-size: 0.86rem; white-space: nowrap; }
 details { margin-bottom: 0.6rem; }
 details summary { line-height: 1.4; }
 details summary, details[open] > summary { color: var(--pico-primary); }
@@ -170,10 +176,17 @@ footer.container { padding-block: 0 1.5rem; color: var(--soft); font-size: 0.86r
   .scroll thead { display: none; }
   .scroll tr { border-bottom: 2px solid var(--pico-muted-border-color); padding: 0.4rem 0; }
   .scroll td, .scroll th { border: 0; padding: 0.12rem 0; text-align: left; white-space: normal; }
-  .scroll td.right { display: inline-block; width: auto; min-width: 0; margin-right: 1.2rem; }
+  .scroll td { display: inline-block; width: auto; min-width: 0; max-width: 100%; margin-right: 1.2rem; }
+  .scroll td.none { display: none; }
+  .facts { grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); }
+  .way { display: block; }
+  .way li { border-top: 0; border-left: 2px solid var(--pico-muted-border-color); padding: 0 0 0.7rem 1rem; }
+  .way li::before { left: -0.4rem; top: 0.35rem; }
+  .way time { display: inline; margin-left: 0.6rem; }
   .scroll td[data-title]::before { content: attr(data-title) ": "; color: var(--soft); }
   .line > button { width: 100%; }
-  svg.chart text { font-size: 18px; }
+  svg.chart text { font-size: 24px; }
+  svg.chart .desk { display: none; }
 }
 @media print {
   header.container, form, .buttons, .told, .screen, details:not(.paper) { display: none !important; }
@@ -184,7 +197,9 @@ footer.container { padding-block: 0 1.5rem; color: var(--soft); font-size: 0.86r
   .scroll { overflow: visible; }
   tr { break-inside: avoid; }
   td, th { padding: 0.25rem 0.35rem; overflow-wrap: break-word; }
+  thead th { white-space: normal; }
   .facts > div, .card, .banner { break-inside: avoid; }
+  .card { box-shadow: none; }
   a { color: inherit; text-decoration: none; }
   .sign { display: grid; grid-template-columns: 1fr 1fr; gap: 3rem; margin-top: 4rem; }
   .sign p { border-top: 1px solid #000; padding-top: 0.3rem; }

@@ -1,17 +1,70 @@
-/** Pictures of the console, drawn on the server: readable in the dark and on paper, each with its table beside it. */
+/**
+ * Pictures of the console, drawn on the server: readable in the dark, on a phone and on paper, each with its table beside it.
+ * The text on a phone is twice as large in the drawing as on a desk: labels that would touch there are left out.
+ */
 import { sumOf } from "../core/groups.ts";
 import type { Html } from "../views/blocks.ts";
 import { html } from "../views/html.ts";
 
 const WIDE = 640;
-const HIGH = 200;
-const LEFT = 60;
-const TOP = 16;
-const BOTTOM = 170;
+const HIGH = 224;
+/** Where what is drawn stands. */
+export const PLOT = { left: 24, right: WIDE, top: 34, bottom: 186 } as const;
+/** How wide a sign is at most, on a desk and on a phone (style in assets.ts: 12 px and 24 px). */
+const SIGN_DESK = 7;
+const SIGN_PHONE = 14;
 
-interface Bars {
+interface Axes {
   /** What it shows, for whoever cannot see it. */
   readonly told: string;
+  /** What the top stands for, and of what. */
+  readonly most: number;
+  readonly unit: string;
+  /** Under it, from the left to the right. `x`: where it is in the middle. */
+  readonly labels: readonly Label[];
+}
+
+interface Label {
+  readonly x: number;
+  readonly text: string;
+}
+
+/** A picture with its axes. */
+export const drawn = ({ told, most, unit, labels }: Axes, inside: Html): Html =>
+  html`<svg class="chart" viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${told}">
+    <text x="0" y="20">${short(most)} ${unit}</text>
+    <line class="grid" x1="${PLOT.left}" y1="${PLOT.top}" x2="${PLOT.right}" y2="${PLOT.top}" />
+    <text x="0" y="${PLOT.bottom}">0</text>
+    <line
+      class="grid"
+      x1="${PLOT.left}"
+      y1="${PLOT.bottom}"
+      x2="${PLOT.right}"
+      y2="${PLOT.bottom}"
+    />
+    ${inside} ${labelled(labels)}
+  </svg>`;
+
+function labelled(labels: readonly Label[]): readonly Html[] {
+  const longest = Math.max(...labels.map(({ text }) => text.length), 1);
+  const apart = ((labels.at(-1)?.x ?? 0) - (labels[0]?.x ?? 0)) / Math.max(labels.length - 1, 1);
+  /** Each how-manieth has room. */
+  const every = (sign: number): number => Math.ceil(((longest + 1) * sign) / Math.max(apart, 1));
+  const onDesk = every(SIGN_DESK);
+  const onPhone = onDesk * Math.ceil(every(SIGN_PHONE) / onDesk);
+  return labels.flatMap(({ x, text }, at) => {
+    if (at % onDesk !== 0) return [];
+    const half = (text.length * SIGN_PHONE) / 2;
+    const [anchor, place] =
+      x < half ? ["start", 0] : x > WIDE - half ? ["end", WIDE] : ["middle", rounded(x)];
+    const size = at % onPhone === 0 ? "" : "desk";
+    return html`<text class="${size}" text-anchor="${anchor}" x="${place}" y="${HIGH - 12}"
+      >${text}</text
+    >`;
+  });
+}
+
+interface Bars extends Pick<Axes, "told" | "unit"> {
   /** Classes of the series, which colour them ({@link swatch}). */
   readonly series: readonly string[];
   /** A label may be empty. `isMarked`: told apart from the others. */
@@ -24,46 +77,40 @@ interface Bars {
   readonly isStacked: boolean;
 }
 
-export function bars({ told, series, columns, isStacked }: Bars): Html {
+export function bars({ told, unit, series, columns, isStacked }: Bars): Html {
   const heights = columns.map(({ values }) => (isStacked ? sumOf(values) : Math.max(...values, 0)));
   const most = Math.max(...heights, 1);
-  const wide = (WIDE - LEFT - 10) / Math.max(columns.length, 1);
+  const wide = (PLOT.right - PLOT.left) / Math.max(columns.length, 1);
   const bar = isStacked ? wide * 0.8 : (wide * 0.7) / Math.max(series.length, 1);
-  const high = (value: number): number => rounded((Math.max(value, 0) / most) * (BOTTOM - TOP));
-  const rect = (name: string, x: number, y: number, value: number): Html | string =>
-    value <= 0
-      ? ""
-      : html`<rect
-          class="${name}"
-          x="${x}"
-          y="${y}"
-          width="${rounded(bar)}"
-          height="${high(value)}"
-        />`;
-  return html`<svg class="chart" viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${told}">
-    <line class="grid" x1="${LEFT}" y1="${BOTTOM}" x2="${WIDE}" y2="${BOTTOM}" />
-    <text x="4" y="${TOP + 8}">${short(most)}</text>
-    <text x="40" y="${BOTTOM}">0</text>
-    ${columns.map(({ label, values, isMarked }, at) => {
-      const x = rounded(LEFT + at * wide + wide * 0.1);
-      return html`${series.map((name, place) =>
-        isStacked
-          ? rect(
-              name,
-              x,
-              rounded(BOTTOM - high(sumOf(values.slice(0, place + 1)))),
-              values[place] ?? 0,
-            )
-          : rect(
-              name,
-              rounded(x + place * bar),
-              rounded(BOTTOM - high(values[place] ?? 0)),
-              values[place] ?? 0,
-            ),
-      )}
-      ${label === "" ? "" : html`<text x="${x}" y="${BOTTOM + 18}">${isMarked === true ? "≠ " : ""}${label}</text>`}`;
-    })}
-  </svg>`;
+  const high = (value: number): number =>
+    rounded((Math.max(value, 0) / most) * (PLOT.bottom - PLOT.top));
+  const middle = (at: number): number => PLOT.left + (at + 0.5) * wide;
+  const labels = columns.flatMap(({ label: text }, at) =>
+    text === "" ? [] : [{ x: middle(at), text }],
+  );
+  return drawn(
+    { told, unit, most, labels },
+    html`${columns.map(({ values, isMarked }, at) => {
+      const mark = html`<text text-anchor="middle" x="${rounded(middle(at))}" y="${PLOT.top - 4}"
+        >≠</text
+      >`;
+      const rects = series.map((name, place) => {
+        const value = values[place] ?? 0;
+        const below = isStacked ? sumOf(values.slice(0, place)) : 0;
+        const x = PLOT.left + (at + 0.1) * wide + (isStacked ? 0 : place * bar);
+        return value <= 0
+          ? ""
+          : html`<rect
+              class="${name}"
+              x="${rounded(x)}"
+              y="${rounded(PLOT.bottom - high(below + value))}"
+              width="${rounded(bar)}"
+              height="${high(value)}"
+            />`;
+      });
+      return html`${rects} ${isMarked === true ? mark : ""}`;
+    })}`,
+  );
 }
 
 /** A small square in the colour of a series: the table beside the picture is its legend. */
@@ -72,14 +119,15 @@ export const swatch = (series: string): Html =>
     <rect class="${series}" width="10" height="10" />
   </svg>`;
 
-/** Of series that have no colour of their own. */
-export const colour = (place: number): string => COLOURS[place % COLOURS.length] ?? "";
+/** Of series that have no colour of their own; those beyond the last colour have it paler. */
+export const colour = (place: number): string =>
+  `${COLOURS[place % COLOURS.length]}${place < COLOURS.length ? "" : " again"}`;
 const COLOURS = "audit write detail check poll read-back backfill lost".split(" ");
 
-/** `12k` */
+/** `1,766`, `12k` */
 const short = (count: number): string =>
   count < 10_000
-    ? String(Math.round(count))
+    ? Math.round(count).toLocaleString("en-US")
     : count < 1_000_000
       ? `${Math.round(count / 1_000)}k`
       : `${rounded(count / 1_000_000)}M`;
@@ -88,7 +136,7 @@ export const rounded = (length: number): number => Math.round(length * 10) / 10;
 
 const STEPS_MAX = 7;
 
-/** The way of a document as a line with times; of many steps the first and the last ones. */
+/** The way of a document as a line with times, which goes down on a phone; of many steps the first and the last ones. */
 export function way(
   told: string,
   steps: readonly { readonly at: string; readonly event: string }[],
@@ -104,20 +152,10 @@ export function way(
     minute: "2-digit",
     hourCycle: "h23",
   });
-  const place = (at: number): number =>
-    rounded(50 + (at * (WIDE - 100)) / Math.max(shown.length - 1, 1));
-  return html`<svg class="chart" viewBox="0 0 ${WIDE} 70" role="img" aria-label="${told}">
-    <line class="grid" x1="50" y1="30" x2="${place(shown.length - 1)}" y2="30" />
+  return html`<ol class="way" aria-label="${told}">
     ${shown.map(
-      ({ at, event }, step) =>
-        html`<circle class="audit" cx="${place(step)}" cy="30" r="5" />
-          <text text-anchor="middle" x="${place(step)}" y="16">${event}</text>
-          <text text-anchor="middle" x="${place(step)}" y="52"
-            >${clock.format(new Date(at)).split(", ").at(-1)}</text
-          >
-          <text text-anchor="middle" x="${place(step)}" y="66"
-            >${clock.format(new Date(at)).split(", ")[0]}</text
-          >`,
+      ({ at, event }) =>
+        html`<li>${event} <time datetime="${at}">${clock.format(new Date(at))}</time></li>`,
     )}
-  </svg>`;
+  </ol>`;
 }

@@ -1,7 +1,7 @@
 /** Finds a document, and shows the life of one. */
 import { labelOf } from "../../ledger/compare.ts";
 import { Decimal } from "../../core/decimal.ts";
-import { amountText, isUuid } from "../../core/text.ts";
+import { amountText, grouped, isUuid } from "../../core/text.ts";
 import { documentStates } from "../../core/record.ts";
 import { calendarOf, dayOfDigits, namedDay } from "../../core/time.ts";
 import { holdingKindOf, type Kind, kinds } from "../../core/kinds.ts";
@@ -19,6 +19,7 @@ import {
   at,
   beside,
   type Blocks,
+  dayOf as dayText,
   exactly,
   facts,
   folded,
@@ -290,7 +291,8 @@ const TOTAL = /(?:total|untaxed|tax|balance|amount\w*)$/i;
 const COLUMNS: readonly (readonly [title: string, names: RegExp])[] = [
   ["Quantity", /quantity|gallons|qty|(?:^|\.)(?:unit|uom)$/i],
   ["Price", /price|rate$/i],
-  ["Amount", /amount|total$|(?:^|\.)base$/i],
+  ["Base", /(?:^|\.)base$/i],
+  ["Amount", /amount|total$/i],
   ["What", /(?:)/],
 ];
 
@@ -309,7 +311,11 @@ function paper(
     const isSame = has === null || formsOf(value, dayOf).some((form) => has.has(form));
     const name = Object.hasOwn(names, value) ? names[value] : undefined;
     const text = name === undefined ? figureText(field, currency) : `${name} (${value})`;
-    const shown = figureIn(path, isSame ? text : `≠ ${text}`, value);
+    const when = timeIn(value);
+    const shown =
+      when === null
+        ? figureIn(path, isSame ? text : `≠ ${text}`, value)
+        : [isSame ? "" : "≠ ", when];
     if (has === null) return shown;
     return isSame ? small(shown) : strong(shown);
   };
@@ -328,11 +334,22 @@ function paper(
   ];
 }
 
-/** Amounts as everywhere; quantities and what is no number as they are. */
+/** A day or an instant as everywhere. */
+const timeIn = (value: string): Inline =>
+  DAY.test(value)
+    ? dayText(value)
+    : INSTANT.test(value.toLowerCase()) && !Number.isNaN(Date.parse(value))
+      ? exactly(value)
+      : null;
+const DAY = /^\d{4}-(?:0[1-9]|1[0-2])-\d\d$/;
+
+/** Amounts and quantities as everywhere; what is no number as it is. */
 function figureText(field: Field, currency: string | null): string {
-  const isMoney = /price|amount/i.test(columnOf(field) ?? "") && OF_LIST.test(field.path);
+  const column = OF_LIST.test(field.path) ? columnOf(field) : undefined;
+  const isMoney = ["Price", "Base", "Amount"].includes(column ?? "");
   const { value } = field;
   if (value === "true" || value === "false") return value === "true" ? "yes" : "no";
+  if (Decimal.is(value) && column === "Quantity") return grouped(value);
   if (!Decimal.is(value) || !(isMoney || isTotal(field))) return value;
   return amountText(Decimal.of(value), currency ?? "");
 }
@@ -346,22 +363,35 @@ const figureIn = (path: string, shown: string, value: string): Inline =>
 /** Lines have ids of their own, which no person knows. */
 const isOwnId = ({ path, value }: Field): boolean => /id$/i.test(path) && isUuid(value);
 
+/** A line tells its item by a code, a name and a text, of which the last often has the others. Of two alike the first is shown. */
+const isSaidBy = (all: readonly Field[], { path, value }: Field): boolean =>
+  all.some(({ path: other, value: told }, at) =>
+    told === value
+      ? at < all.findIndex((one) => one.path === path)
+      : other !== path && value.length >= TEXT_MIN && !Decimal.is(value) && told.includes(value),
+  );
+const TEXT_MIN = 4;
+
 function listOf(name: string, fields: readonly Field[], value: (field: Field) => Inline): Blocks {
   const rows = [...Map.groupBy(fields, ({ path }) => OF_LIST.exec(path)?.[2] ?? "").values()];
   return [
     table(
       name,
       rows.slice(0, LINES_SHOWN),
-      ["What", "Quantity", "Price", "Amount"].map(
+      ["What", "Quantity", "Price", "Base", "Amount"].map(
         (column) =>
           [
             column,
             (row: readonly Field[]): Inline => {
               const own = row.filter((field) => columnOf(field) === column && !isOwnId(field));
-              const [only] = own;
+              const shown = own.filter((field) => !isSaidBy(own, field));
+              const [only] = shown;
               if (only === undefined) return null;
-              if (own.length === 1) return value(only);
-              return own.map((field, at) => [at > 0 && " · ", value(field)]);
+              if (shown.length === 1) return value(only);
+              return shown.map((field, at) => [
+                at > 0 && (column === "Quantity" && !Decimal.is(field.value) ? " " : " · "),
+                value(field),
+              ]);
             },
           ] as const,
       ),

@@ -232,7 +232,7 @@ function reported(report: Report, job: Job, { site }: Asked): Blocks {
 }
 
 /** What is open on both sides beside each other, by days past due; its table stands under the open balances. */
-function openPicture({ balances, today }: Report): Blocks {
+function openPicture({ balances, today, currency }: Report): Blocks {
   if (balances.length === 0) return null;
   const total = (side: "platform" | "books", column: (typeof agings)[number][0]): Decimal =>
     Decimal.sum(balances.map((one) => Decimal.of(one[side][column])));
@@ -244,6 +244,7 @@ function openPicture({ balances, today }: Report): Blocks {
   return section(
     `What is open on ${today}, by days past due`,
     bars({
+      unit: currency,
       told: "Open amounts of both sides beside each other; the table of open balances has them.",
       series: ["audit", "write"],
       columns,

@@ -47,9 +47,10 @@ import {
   waitingIn,
   budgetView,
   PURPOSES,
+  retryText,
 } from "../../views/status.ts";
 import { LATELY_HOURS } from "../../office/people.ts";
-import { bars, colour, swatch, rounded } from "../charts.ts";
+import { bars, colour, drawn, PLOT, rounded, swatch } from "../charts.ts";
 import type { Answer, Asked } from "../route.ts";
 import { BACKFILL_SHARE } from "../../office/asked.ts";
 import type {
@@ -65,7 +66,7 @@ import { fateOf, isHeldList } from "../../core/contract.ts";
 import { acts, backfillsView } from "../../views/acts.ts";
 import { field, formOf, hidden, periodFields } from "../parts.ts";
 import { monthAt } from "../../core/budget.ts";
-import { DAY_MS, dayAt, HOUR_MS } from "../../core/time.ts";
+import { DAY_MS, dayAt, HOUR_MS, MONTHS } from "../../core/time.ts";
 
 export async function today(asked: Asked): Promise<Answer> {
   const { office, site, nowMs } = asked;
@@ -122,6 +123,7 @@ function lastDays(lately: readonly Lately[], names: readonly string[], { nowMs, 
     timeZone: site.timeZone,
     weekday: "short",
     hour: "2-digit",
+    minute: "2-digit",
     hourCycle: "h23",
   });
   const columns = Array.from({ length: LATELY_HOURS }, (_, at) => {
@@ -142,6 +144,7 @@ function lastDays(lately: readonly Lately[], names: readonly string[], { nowMs, 
     flows.length === 0
       ? quiet("Nothing came in the last two days.")
       : bars({
+          unit: "documents an hour",
           told: `${all - gone} documents came in the last two days, by the hour; the table of flows has them by flow.`,
           series: flows.map((_, at) => colour(at)),
           columns,
@@ -176,12 +179,15 @@ export async function flows(asked: Asked): Promise<Answer> {
   return { title: "Flows", body };
 }
 
-const stopped = ({ breaker, scope, since, message, next: step }: Stop, asked: Asked): Block =>
+const stopped = (
+  { breaker, scope, since, message, next: step, retryAt }: Stop,
+  asked: Asked,
+): Block =>
   notice(
     "bad",
-    heading(say`${scope} is stopped since ${at(since)}`),
+    heading(say`${scope} is stopped since ${at(since)}: ${breaker}`),
     line(sentence(message)),
-    line(next(step)),
+    line(next(step), retryText(retryAt)),
     formOf(asked, acts.release, breaker),
   );
 
@@ -315,12 +321,6 @@ function readAnew(backfills: readonly BackfillState[], asked: Asked): Blocks {
 
 /* The month's requests: what they went to, how long they last, and what is left day by day, as a picture and as a table. */
 
-const WIDE = 640;
-const HIGH = 220;
-const LEFT = 60;
-const TOP = 20;
-const BOTTOM = 190;
-
 type Month = Pick<MonthStatus, "month" | "used" | "perMonth" | "forecast" | "purposes" | "days">;
 type PurposeName = Month["purposes"][number]["purpose"];
 
@@ -402,9 +402,9 @@ interface Picture {
 function picture({ startMs, endMs, now, names, rows, month, told }: Picture): Html {
   const { perMonth, used, forecast } = month;
   const x = (ms: number): number =>
-    rounded(LEFT + ((ms - startMs) / (endMs - startMs)) * (WIDE - LEFT - 20));
+    rounded(PLOT.left + ((ms - startMs) / (endMs - startMs)) * (PLOT.right - PLOT.left));
   const y = (left: number): number =>
-    rounded(BOTTOM - (Math.max(left, 0) / Math.max(perMonth, 1)) * (BOTTOM - TOP));
+    rounded(PLOT.bottom - (Math.max(left, 0) / Math.max(perMonth, 1)) * (PLOT.bottom - PLOT.top));
   const end = x(endMs);
   /** What is left below the first `bands` bands, from the month's start until now. */
   const edge = (bands: number): string[] => [
@@ -419,16 +419,16 @@ function picture({ startMs, endMs, now, names, rows, month, told }: Picture): Ht
     `${end},${y(perMonth - expected)}`,
   ];
   const lastDay = Math.round((endMs - startMs) / DAY_MS);
-  return html`<svg class="chart" viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${told}">
-    <line class="grid" x1="${LEFT}" y1="${BOTTOM}" x2="${end}" y2="${BOTTOM}" />
-    <line class="grid" x1="${LEFT}" y1="${TOP}" x2="${LEFT}" y2="${BOTTOM}" />
-    <text x="4" y="25">${grouped(perMonth)}</text>
-    <text x="40" y="${BOTTOM}">0</text>
-    ${[1, 8, 15, 22, lastDay].map((day) => html`<text x="${Math.round(x(startMs + (day - 1) * DAY_MS))}" y="${BOTTOM + 18}">${day}</text>`)}
-    ${names.map((name, at) => html`<polygon class="${name}" points="${[...edge(at), ...edge(at + 1).toReversed()].join(" ")}" />`)}
-    <polyline class="used" stroke-width="3" points="${edge(names.length).join(" ")}" />
-    <polyline class="then" stroke-width="2" points="${then.join(" ")}" />
-  </svg>`;
+  const labels = [1, 8, 15, 22, lastDay].map((day) => {
+    const ms = startMs + (day - 1) * DAY_MS;
+    return { x: x(ms), text: `${MONTHS[new Date(ms).getUTCMonth()]} ${day}` };
+  });
+  return drawn(
+    { told, most: perMonth, unit: "requests left", labels },
+    html`${names.map((name, at) => html`<polygon class="${name}" points="${[...edge(at), ...edge(at + 1).toReversed()].join(" ")}" />`)}
+      <polyline class="used" stroke-width="3" points="${edge(names.length).join(" ")}" />
+      <polyline class="then" stroke-width="2" points="${then.join(" ")}" />`,
+  );
 }
 
 function byDay(
