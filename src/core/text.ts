@@ -111,7 +111,7 @@ export const partyBeside = (number: string, party: string | null): string | null
 
 /** `1204.55` as `1,204.55`. */
 export const grouped = (digits: string): string =>
-  digits.replace(/^\d+/, (whole) => whole.replace(/\B(?=(?:\d{3})+$)/g, ","));
+  digits.replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(?:\d{3})+$)/g, ","));
 
 /** As a sentence begins. */
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -60,9 +60,9 @@ test("the budget is shown by day and purpose, with what is left and the forecast
   expect(cellsOf(body, "No day known")).toEqual(["100", "0", "100", ""]);
   expect(cellsOf(body, "Expected at the end of the month")).toEqual(["", "", "", "500"]);
   expect(body).toContain("100 of the used requests have no day here");
-  // The month is 560 wide and 2,000 requests are 170 high: 1,000 are left now, 500 at the end.
-  expect(body).toContain('<polyline class="then" stroke-width="2" points="125.3,105 620,147.5"');
-  expect(body).toMatch(/<polygon class="poll" points="60,20 [^"]* 125\.3,79\.5 /);
-  expect(body).toMatch(/<polyline class="used" [^>]*points="60,20 [^"]* 125\.3,105"/);
+  // The month is 616 wide and 2,000 requests are 144 high: 1,000 are left now, 500 at the end.
+  expect(body).toContain('<polyline class="then" stroke-width="2" points="95.9,128 640,164"');
+  expect(body).toMatch(/<polygon class="poll" points="24,56 [^"]* 95\.9,106\.4 /);
+  expect(body).toMatch(/<polyline class="used" [^>]*points="24,56 [^"]* 95\.9,128"/);
   expect(body.match(/<polygon/g)).toHaveLength(2);
 });

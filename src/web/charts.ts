@@ -7,9 +7,9 @@ import type { Html } from "../views/blocks.ts";
 import { html } from "../views/html.ts";
 
 const WIDE = 640;
-const HIGH = 224;
+const HIGH = 240;
 /** Where what is drawn stands. */
-export const PLOT = { left: 24, right: WIDE, top: 34, bottom: 186 } as const;
+export const PLOT = { left: 24, right: WIDE, top: 56, bottom: 200 } as const;
 /** How wide a sign is at most, on a desk and on a phone (style in assets.ts: 12 px and 24 px). */
 const SIGN_DESK = 7;
 const SIGN_PHONE = 14;
@@ -32,9 +32,9 @@ interface Label {
 /** A picture with its axes. */
 export const drawn = ({ told, most, unit, labels }: Axes, inside: Html): Html =>
   html`<svg class="chart" viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${told}">
-    <text x="0" y="20">${short(most)} ${unit}</text>
+    <text x="0" y="24">${short(most)} ${unit}</text>
     <line class="grid" x1="${PLOT.left}" y1="${PLOT.top}" x2="${PLOT.right}" y2="${PLOT.top}" />
-    <text x="0" y="${PLOT.bottom}">0</text>
+    <text x="0" y="${PLOT.bottom - 4}">0</text>
     <line
       class="grid"
       x1="${PLOT.left}"
@@ -91,7 +91,8 @@ export function bars({ told, unit, series, columns, isStacked }: Bars): Html {
   return drawn(
     { told, unit, most, labels },
     html`${columns.map(({ values, isMarked }, at) => {
-      const mark = html`<text text-anchor="middle" x="${rounded(middle(at))}" y="${PLOT.top - 4}"
+      const top = PLOT.bottom - high(heights[at] ?? 0) - 4;
+      const mark = html`<text text-anchor="middle" x="${rounded(middle(at))}" y="${rounded(top)}"
         >≠</text
       >`;
       const rects = series.map((name, place) => {
@@ -155,7 +156,9 @@ export function way(
   return html`<ol class="way" aria-label="${told}">
     ${shown.map(
       ({ at, event }) =>
-        html`<li>${event} <time datetime="${at}">${clock.format(new Date(at))}</time></li>`,
+        html`<li>
+          <span>${event}</span> <time datetime="${at}">${clock.format(new Date(at))}</time>
+        </li>`,
     )}
   </ol>`;
 }

@@ -365,10 +365,11 @@ const isOwnId = ({ path, value }: Field): boolean => /id$/i.test(path) && isUuid
 
 /** A line tells its item by a code, a name and a text, of which the last often has the others. Of two alike the first is shown. */
 const isSaidBy = (all: readonly Field[], { path, value }: Field): boolean =>
+  !Decimal.is(value) &&
   all.some(({ path: other, value: told }, at) =>
     told === value
       ? at < all.findIndex((one) => one.path === path)
-      : other !== path && value.length >= TEXT_MIN && !Decimal.is(value) && told.includes(value),
+      : other !== path && value.length >= TEXT_MIN && told.includes(value),
   );
 const TEXT_MIN = 4;
 
@@ -388,10 +389,17 @@ function listOf(name: string, fields: readonly Field[], value: (field: Field) =>
               const [only] = shown;
               if (only === undefined) return null;
               if (shown.length === 1) return value(only);
-              return shown.map((field, at) => [
-                at > 0 && (column === "Quantity" && !Decimal.is(field.value) ? " " : " · "),
-                value(field),
-              ]);
+              const figures = shown.filter(({ value }) => Decimal.is(value)).length;
+              return shown.map((field, at) => {
+                const isFigure = Decimal.is(field.value);
+                const isNamed = isFigure && (column === "What" || figures > 1);
+                const isUnit = column === "Quantity" && !isFigure;
+                return [
+                  at > 0 && (isUnit ? " " : " · "),
+                  isNamed && `${inWords(OF_LIST.exec(field.path)?.[3] ?? "")} `,
+                  value(field),
+                ];
+              });
             },
           ] as const,
       ),
