@@ -19,16 +19,15 @@ import { inGroups } from "../core/groups.ts";
 import {
   type Difference,
   type Expected,
-  type Facts,
   type Holding,
   type HoldingKind,
   type Holdings,
   type HoldingState,
-  isGoodsHolding,
 } from "../core/holdings.ts";
 import { type Answer, done, type Finding, keyless, refused, type Waits } from "../core/outcome.ts";
 import type { Fault } from "../core/record.ts";
 import { compare } from "./compare.ts";
+import { orRefused } from "./entries.ts";
 import { adapterOf, bodyOf, type Carried, carriedIn, desiredWith, Parties } from "./desired.ts";
 import type { BornHere } from "./lists.ts";
 import {
@@ -191,10 +190,9 @@ async function find(
   const call = { ...callOf(key, signal), purpose: "delivery" } as const;
   const planned = await takeSnapshot(books, kind, carriedIn(kind, body), call);
   const asks = planned.flatMap(({ next }) => (next.do === "ask" ? [next] : []));
-  const twice = asks.find(({ question }) => question === "twice");
+  const twice = asks.find(({ found }) => found === "several");
   if (twice !== undefined) return { found: "several", detail: twice.fault.message };
-  // What these books cannot keep is not there either: the send refuses it.
-  const ask = asks.find(({ question }) => question !== "not-kept");
+  const ask = asks.find(({ found }) => found === "different");
   if (ask !== undefined) return { found: "different", detail: ask.fault.message, fault: ask.fault };
   return planned.every(({ next }) => next.do === "nothing")
     ? { found: "exact", ids: idsOf(planned), ...waitsOf(planned), ...told(books, planned) }
@@ -471,10 +469,10 @@ function inspected(
   if (isUndone) return gone;
   if (desired.target === "cancelled") {
     // What stands then has something that no step of ours takes back.
-    const stands = { field: "state", expected: "cancelled", held: heldStateOf(kind, entry) };
+    const stands = { field: "state", expected: "cancelled", held: stateOf(kind, entry) };
     return { is: "there", differences: entry.status === "cancelled" ? [] : [stands] };
   }
-  const state = desiredStateOf(kind, desired);
+  const state = stateOf(kind, { ...desired, status: desired.target });
   const besides = (entry.besides ?? []).filter((one) => !isState(one) || one.expected === state);
   const unmarked = entry.made === true && by !== "mark";
   return {
@@ -489,9 +487,6 @@ function inspected(
     ],
   };
 }
-
-const desiredStateOf = (kind: LedgerKind, { target, disputed }: Desired): string =>
-  kind === "payment" || target === "settled" ? "paid" : disputed ? "disputed" : "open";
 
 /**
  * Payments that the platform does not know of, until it calls the document paid as well; and one that was settled as one
@@ -623,7 +618,7 @@ function holdingOf(kind: HoldingKind, entry: Entry): Holding[] {
       change: isTold(kind, own) ? change : null,
       facts: {
         ...facts,
-        state: heldStateOf(kind, entry),
+        state: stateOf(kind, entry),
         days: { ...facts.days, ...(isDocument ? { paid: entry.paid } : {}) },
         money: { ...facts.money, ...(isOver ? { open: Decimal.zero } : {}) },
       },
@@ -635,9 +630,14 @@ function holdingOf(kind: HoldingKind, entry: Entry): Holding[] {
 const isTold = (kind: HoldingKind, mark: string | null): boolean =>
   mark === null || kind === "party";
 
-function heldStateOf(kind: HoldingKind, { status, disputed }: Entry): HoldingState {
+/** How far it is: what is held, and what is wanted at its target. */
+function stateOf(
+  kind: HoldingKind | LedgerKind,
+  { status, disputed }: Pick<Entry, "status" | "disputed">,
+): HoldingState {
   if (status === "cancelled") return "ended";
-  if (isGoodsHolding(kind)) return isBelow(status, "posted") ? "draft" : "posted";
+  if (kind === "order" || kind === "ticket" || kind === "shipment")
+    return isBelow(status, "posted") ? "draft" : "posted";
   if (kind === "payment" || kind === "bill-payment" || status === "settled") return "paid";
   if (kind === "party") return "open";
   if (isBelow(status, "posted")) return "draft";
@@ -651,71 +651,46 @@ async function expectAll(
   items: readonly Item[],
   signal: AbortSignal,
 ): Promise<Expected[]> {
-  const { can } = adapterOf(books, kind);
   const call = callOf("expect", signal);
   const expected: Expected[] = [];
   for (const some of inGroups(items, PAGE_RECORDS)) {
-    const page = some.map((item) => {
-      try {
-        return carriedIn(kind, bodyOf(books, kind, [item]));
-      } catch (error) {
-        if (error instanceof Refused) return error.fault;
-        throw error;
-      }
-    });
-    const carried = page.flatMap((one) => (Array.isArray(one) ? one : []));
+    const page = await orRefused(some, async (item) =>
+      carriedIn(kind, bodyOf(books, kind, [item])),
+    );
+    const carried = page.flatMap((one) => (one instanceof Refused ? [] : one));
     const desired = await desiredWith(books, kind, carried, call);
     for (const one of page) {
-      const own = Array.isArray(one) ? desired.shift() : undefined;
-      if (own === undefined) expected.push({ fault: one as Fault });
-      else if (own.refusal !== undefined) expected.push({ fault: own.refusal });
-      else {
-        const skip = uncounted(books, kind, own);
-        expected.push(skip === null ? { facts: factsOf(kind, can, own) } : { skip });
-      }
+      if (one instanceof Refused) expected.push({ fault: one.fault });
+      else expected.push(expectedOf(books, kind, desired.shift() as Desired));
     }
   }
   return expected;
 }
 
-/** Why goods are rightly not in the books: what does not count on the platform, and what these keep no drafts of. */
-function uncounted({ name, adapters }: Books, kind: LedgerKind, desired: Desired): string | null {
-  if (!isGoods(kind)) return null;
-  if (isTakenBack(desired)) return "it does not count on the platform";
-  const hasDrafts = adapters[kind]?.can.has.includes("draft") === true;
-  return desired.target === "draft" && !hasDrafts
-    ? `${name} keeps no draft of it: it is booked when it is done`
-    : null;
-}
-
 /**
- * A draft waits for its accountant: how far it has come is not for us to say. Books that cannot mark an invoice as
- * disputed (no `state` in `amend`) hold it as open.
+ * Goods are rightly not in the books where they do not count on the platform, and as drafts where these keep none. Of other
+ * documents a draft waits for its accountant: how far it has come is not for us to say. Books that cannot mark an invoice
+ * as disputed (no `state` in `amend`) hold it as open.
  */
-function factsOf(
-  kind: LedgerKind,
-  can: Capabilities,
-  { expected: all, ...desired }: Desired,
-): Facts {
-  const { target, binding } = desired;
-  if (isGoods(kind))
-    return {
-      ...all,
-      state: target === "cancelled" ? "ended" : target === "draft" ? "draft" : "posted",
-    };
+function expectedOf(books: Books, kind: LedgerKind, desired: Desired): Expected {
+  const { can } = adapterOf(books, kind);
+  const { expected: all, target: status, binding, refusal } = desired;
+  if (refusal !== undefined) return { fault: refusal };
   const disputed = desired.disputed && can.amend["state"] !== undefined;
+  const state = stateOf(kind, { status, disputed });
+  if (isGoods(kind)) {
+    if (isTakenBack(desired)) return { skip: "it does not count on the platform" };
+    if (status === "draft" && !can.has.includes("draft"))
+      return { skip: `${books.name} keeps no draft of it: it is booked when it is done` };
+    return { facts: { ...all, state } };
+  }
   const { number, ...rest } = all;
   // One that was entered by hand has the books' own number: its link says so.
   const isNumbered = number !== undefined && (binding ?? number) === number;
-  const expected = isNumbered ? all : rest;
-  if (kind === "payment") return { ...expected, state: "paid" };
-  if (kind === "party") return { ...expected, state: "open" };
-  const isOver = target === "settled" || target === "cancelled";
-  const isOurs = isOver || posts(can);
-  const state = target === "cancelled" ? "ended" : target === "settled" ? "paid" : "open";
-  return {
-    ...expected,
-    ...(isOurs ? { state: disputed ? "disputed" : state } : {}),
-    money: { ...expected.money, ...(isOver ? { open: Decimal.zero } : {}) },
-  };
+  const facts = isNumbered ? all : rest;
+  if (kind === "payment" || kind === "party") return { facts: { ...facts, state } };
+  const isOver = status === "settled" || status === "cancelled";
+  const open = isOver ? { open: Decimal.zero } : {};
+  const shown = isOver || posts(can) ? { state } : {};
+  return { facts: { ...facts, ...shown, money: { ...facts.money, ...open } } };
 }

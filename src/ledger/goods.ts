@@ -74,7 +74,7 @@ export function planGoods(
 ): Next {
   const ask = (question: Question, entry: Entry | null, more: Words = {}): Next => ({
     do: "ask",
-    question: found.is === "several" && question === "conflict" ? "twice" : "different",
+    found: found.is === "several" && question === "conflict" ? "several" : "different",
     fault: questionOf({ kind, books, desired, question, entry, more }),
   });
   const conflict = (detail: string): Next => ask("conflict", null, { detail });
@@ -96,8 +96,7 @@ export function planGoods(
     return conflict(`${toldAlike(found.entries)} has its number but for the signs`);
   const isOver = desired.target === "cancelled";
   if (found.is === "none" && isOver) return nothing(null);
-  if (desired.refusal !== undefined)
-    return { do: "ask", question: "not-kept", fault: desired.refusal };
+  if (desired.refusal !== undefined) return { do: "ask", found: "none", fault: desired.refusal };
   // Where nothing can be kept as a draft, it is made when it is posted.
   if (found.is === "none") return isTooEarly(can, desired) ? nothing(null) : { do: "create" };
   const { entry, by } = found;

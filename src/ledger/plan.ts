@@ -1,6 +1,7 @@
 /** What is to be done next about a document, from what it should be and how it stands. Pure. */
 import { amountOf, Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
+import type { FaultCode } from "../core/faults.ts";
 import type { Fault } from "../core/record.ts";
 import type { Difference, HoldingKind } from "../core/holdings.ts";
 import { bareNumber, sameNumber } from "../core/keys.ts";
@@ -20,90 +21,67 @@ import {
   statuses,
 } from "./port.ts";
 
-/* What a person is asked about a document in the books: one code, one sentence and one next step each. */
+/* What a person is asked about a document in the books: by its code one sentence and one next step. */
 
 const QUESTIONS = {
-  twice: {
-    code: "twice-in-books",
-    says: "is there more than once",
-    next: "An accountant cancels all but one of them there, then it is retried.",
-  },
-  taken: {
-    code: "number-taken",
-    says: "cannot be booked, because another document has its number",
-    next: "An accountant decides which of them counts: the other one is voided on the platform or cancelled there; then this is retried or closed.",
-  },
-  alike: {
-    code: "number-alike",
-    says: "is not booked, because its party has one there that a person entered, whose number differs only in its signs",
-    next: "An accountant compares both. One document: link it here, or give that one the platform's number; then this is retried. Two documents: enter this one there by hand and close it here.",
-  },
-  kept: {
-    code: "number-kept",
-    says: "cannot be booked, because a cancelled document keeps its number",
-    next: "Give it another number on the platform; the corrected version is delivered by itself. Or book it there by hand under another number, then close it here.",
-  },
-  "refused-there": {
-    code: "refused-there",
-    says: "was refused after it had been taken",
-    next: "Correct what the message says, then retry.",
-  },
-  "cancelled-there": {
-    code: "cancelled-in-books",
-    says: "is cancelled there and not on the platform",
-    next: "An accountant voids it on the platform, or books it again there by hand; then it is closed here.",
-  },
-  "draft-there": {
-    code: "draft-in-books",
-    says: "is there as a draft that somebody else wrote or changed",
-    next: "Post the draft there, or delete it, then retry.",
-  },
-  different: {
-    code: "other-in-books",
-    says: "was entered by hand and differs",
-    next: "An accountant compares both and corrects the wrong one; then it is retried or closed here.",
-  },
-  differs: {
-    code: "differs",
-    says: "differs, and these fields cannot be changed there any more",
-    next: "An accountant corrects the platform, or cancels the document there and books it again; then it is retried or closed here.",
-  },
-  "would-differ": {
-    code: "would-differ",
-    says: "would be booked otherwise",
-    next: "Lines, taxes and totals may not add up, or a code names something else there: correct it where it comes from, or book it by hand; then it is retried.",
-  },
-  "not-posted": {
-    code: "not-posted",
-    says: "is paid on the platform and still a draft there",
-    next: "Post it there, then retry.",
-  },
-  "settled-before": {
-    code: "settled-before",
-    says: "was settled as one, and one side has it open again",
-    next: "An accountant finds out whether the money came. If it came, the platform marks it as paid. If it did not, the payment is taken back there; then this is retried.",
-  },
-  "no-paid-date": {
-    code: "no-paid-date",
-    says: "is paid on the platform, which does not say when",
-    next: "Enter the payment there by hand, then retry.",
-  },
-  "paid-in-part": {
-    code: "paid-in-part",
-    says: "is paid on the platform, and its payments do not come to its total",
-    next: "An accountant finds out what the rest is (a payment that is still to come, a credit note, a discount, a write-off) and enters it there as what it is; then this is retried.",
-  },
-  "paid-already": {
-    code: "paid-already",
-    says: "is void on the platform and has payments there",
-    next: "An accountant takes the payments back or books a credit note there; then it is closed here.",
-  },
-  "cancel-by-hand": {
-    code: "cancel-by-hand",
-    says: "is void on the platform, and this ERP cancels no document by itself",
-    next: "Cancel it there by hand, then retry.",
-  },
-} as const;
+  "twice-in-books": [
+    "is there more than once",
+    "An accountant cancels all but one of them there, then it is retried.",
+  ],
+  "number-taken": [
+    "cannot be booked, because another document has its number",
+    "An accountant decides which of them counts: the other one is voided on the platform or cancelled there; then this is retried or closed.",
+  ],
+  "number-alike": [
+    "is not booked, because its party has one there that a person entered, whose number differs only in its signs",
+    "An accountant compares both. One document: link it here, or give that one the platform's number; then this is retried. Two documents: enter this one there by hand and close it here.",
+  ],
+  "number-kept": [
+    "cannot be booked, because a cancelled document keeps its number",
+    "Give it another number on the platform; the corrected version is delivered by itself. Or book it there by hand under another number, then close it here.",
+  ],
+  "cancelled-in-books": [
+    "is cancelled there and not on the platform",
+    "An accountant voids it on the platform, or books it again there by hand; then it is closed here.",
+  ],
+  "draft-in-books": [
+    "is there as a draft that somebody else wrote or changed",
+    "Post the draft there, or delete it, then retry.",
+  ],
+  "other-in-books": [
+    "was entered by hand and differs",
+    "An accountant compares both and corrects the wrong one; then it is retried or closed here.",
+  ],
+  differs: [
+    "differs, and these fields cannot be changed there any more",
+    "An accountant corrects the platform, or cancels the document there and books it again; then it is retried or closed here.",
+  ],
+  "would-differ": [
+    "would be booked otherwise",
+    "Lines, taxes and totals may not add up, or a code names something else there: correct it where it comes from, or book it by hand; then it is retried.",
+  ],
+  "not-posted": ["is paid on the platform and still a draft there", "Post it there, then retry."],
+  "settled-before": [
+    "was settled as one, and one side has it open again",
+    "An accountant finds out whether the money came. If it came, the platform marks it as paid. If it did not, the payment is taken back there; then this is retried.",
+  ],
+  "no-paid-date": [
+    "is paid on the platform, which does not say when",
+    "Enter the payment there by hand, then retry.",
+  ],
+  "paid-in-part": [
+    "is paid on the platform, and its payments do not come to its total",
+    "An accountant finds out what the rest is (a payment that is still to come, a credit note, a discount, a write-off) and enters it there as what it is; then this is retried.",
+  ],
+  "paid-already": [
+    "is void on the platform and has payments there",
+    "An accountant takes the payments back or books a credit note there; then it is closed here.",
+  ],
+  "cancel-by-hand": [
+    "is void on the platform, and this ERP cancels no document by itself",
+    "Cancel it there by hand, then retry.",
+  ],
+} as const satisfies Readonly<Partial<Record<FaultCode, readonly [says: string, next: string]>>>;
 
 type Question = keyof typeof QUESTIONS;
 
@@ -114,8 +92,8 @@ function asked(
   question: Question,
   more: string,
 ): Fault {
-  const { code, says, next } = QUESTIONS[question];
-  return { code, message: `${kind} ${number} in ${books.name} ${says}${more}`, next };
+  const [says, next] = QUESTIONS[question];
+  return { code: question, message: `${kind} ${number} in ${books.name} ${says}${more}`, next };
 }
 
 export type Next =
@@ -132,8 +110,12 @@ export type Next =
   | { readonly do: "settle"; readonly entry: Entry; readonly amount: Decimal }
   /** As far as it can be brought. `until`: it waits for its payments until then, ISO 8601 UTC. */
   | { readonly do: "nothing"; readonly entry: Entry | null; readonly until: string | null }
-  /** A person decides. */
-  | { readonly do: "ask"; readonly question: Question | "not-kept"; readonly fault: Fault };
+  /** A person decides. `found`: what a read-back calls it; what these books cannot keep is not there either. */
+  | {
+      readonly do: "ask";
+      readonly found: "several" | "different" | "none";
+      readonly fault: Fault;
+    };
 
 export interface Planning {
   readonly kind: Exclude<LedgerKind, GoodsKind>;
@@ -144,48 +126,51 @@ export interface Planning {
 /** The first rule that fits counts (ADR 0015, 0016). Nothing is posted while it differs. */
 export function plan(planning: Planning, desired: Desired, found: Identified): Next {
   const { can } = planning;
-  const ask: Ask = (question, more = "") => ({
+  const ask: Ask = (question, more = "", is = "different") => ({
     do: "ask",
-    question,
+    found: is,
     fault: asked(planning, desired, question, more),
   });
-  if (found.is === "several") return ask("twice", `: ${found.entries.map(nameOf).join(" and ")}`);
-  if (found.is === "taken") return ask(found.by.isCancelled ? "kept" : "taken", whose(found.by));
-  if (found.is === "alike") return ask("alike", `: ${toldAlike(found.entries)}`);
+  if (found.is === "several")
+    return ask("twice-in-books", `: ${found.entries.map(nameOf).join(" and ")}`, "several");
+  if (found.is === "taken")
+    return ask(found.by.isCancelled ? "number-kept" : "number-taken", whose(found.by));
+  if (found.is === "alike") return ask("number-alike", `: ${toldAlike(found.entries)}`);
   const isOver = desired.target === "cancelled";
   if (found.is === "none" && isOver) return nothing(null);
   if (found.is === "none")
     return desired.refusal === undefined
       ? { do: "create" }
-      : { do: "ask", question: "not-kept", fault: desired.refusal };
+      : { do: "ask", found: "none", fault: desired.refusal };
   const { entry, by } = found;
   const { status, refusal } = entry;
-  if (refusal !== undefined) return { do: "ask", question: "refused-there", fault: refusal };
+  if (refusal !== undefined) return { do: "ask", found: "different", fault: refusal };
   if (isOver && status === "cancelled" && !entry.unfinished) return nothing(entry);
-  if (!isOver && status === "cancelled") return ask("cancelled-there", called(entry));
+  if (!isOver && status === "cancelled") return ask("cancelled-in-books", called(entry));
   const isMarked = by === "mark";
   // What is void is compared only where no mark says that it is ours.
   const differences = isOver && isMarked ? [] : contentOf(planning, desired, entry);
   const lines = linesOf(planning, desired, differences);
   if (isOver) {
-    if (differences.length > 0) return ask("different", lines);
+    if (differences.length > 0) return ask("other-in-books", lines);
     if (status === "settled" || entry.payments.length > 0)
       return ask("paid-already", called(entry));
     if (!can.has.includes("cancelled")) return ask("cancel-by-hand", called(entry));
     return { do: "cancelled", entry };
   }
   const isOurDraft = status === "draft" && posts(can);
-  if (isOurDraft && (!isMarked || entry.touched === true)) return ask("draft-there", called(entry));
+  if (isOurDraft && (!isMarked || entry.touched === true))
+    return ask("draft-in-books", called(entry));
   if (differences.some(({ field }) => !isAmendable(can, field, entry))) {
     if (!isOurDraft || entry.touched !== false)
-      return ask(isMarked ? "differs" : "different", lines);
+      return ask(isMarked ? "differs" : "other-in-books", lines);
     return { do: "retracted", entry, fault: asked(planning, desired, "would-differ", lines) };
   }
   if (differences.length > 0) return { do: "amended", entry, differences };
   if (entry.unfinished || isOurDraft) return { do: "posted", entry };
   const dispute = disputeOf(planning, desired, entry);
   if (dispute.some(({ field }) => !isAmendable(can, field, entry)))
-    return ask(isMarked ? "differs" : "different", linesOf(planning, desired, dispute));
+    return ask(isMarked ? "differs" : "other-in-books", linesOf(planning, desired, dispute));
   if (dispute.length > 0) return { do: "amended", entry, differences: dispute };
   // Our settlement is not taken back by machine: it may be matched with a bank statement already.
   if (desired.target === "posted" && isSettledByUs(desired, entry))
@@ -195,7 +180,7 @@ export function plan(planning: Planning, desired: Desired, found: Identified): N
     : planSettling(planning, desired, entry, ask);
 }
 
-type Ask = (question: Question, more?: string) => Next;
+type Ask = (question: Question, more?: string, is?: "several" | "different") => Next;
 
 const nothing = (entry: Entry | null, until: string | null = null): Next => ({
   do: "nothing",
