@@ -9,8 +9,8 @@ import { everything } from "../mappings/references.fixture.ts";
 import { groupKey } from "../src/core/record.ts";
 import { memoryScratch } from "../src/core/scratch.ts";
 import { HEADS, parseProfile } from "../src/formats/table/profile.ts";
+import { openText } from "../src/formats/table/read.ts";
 import { changesOf, readRecords, tryProfile } from "../src/formats/table/records.ts";
-import { Sheet } from "../src/formats/table/text.ts";
 import { expectFate, type Fate, lines, recordsOf } from "./files/inbound.ts";
 import { type Cell, workbook } from "./files/workbook.ts";
 import { tempFolder } from "./support/folder.ts";
@@ -738,16 +738,13 @@ columns:
     { read: [{ flatFee: "0" }, { effective: "2026-03-04" }] },
   ));
 
-async function* once(text: string): AsyncGenerator<string> {
-  yield text;
-}
-
 test("500 rows with a price that cannot be read are one group, each with its own value", async () => {
   const rows = Array.from({ length: 500 }, (_, at) => `T-${at},ULSD,$2.${at}`);
   const text = lines("Terminal,Product,Price", ...rows, "T-500,ULSD,", "T-501,,2.31");
   const scratch = memoryScratch();
-  const parts = new Map([[HEADS, { file: "it.csv", sheet: await Sheet.open(once(text), ",") }]]);
-  await readRecords(parseProfile(PRICES, "my.yaml"), parts, {}, scratch);
+  const profile = parseProfile(PRICES, "my.yaml");
+  const { sheet } = await openText(profile, text);
+  await readRecords(profile, new Map([[HEADS, { file: "it.csv", sheet }]]), {}, scratch);
   const faults = changesOf(scratch, 0, 600).flatMap(({ fault }) => fault ?? []);
   expect(new Set(faults.map(({ message }) => message)).size).toBe(502);
   expect(faults.map(groupKey)).toEqual([

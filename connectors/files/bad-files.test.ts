@@ -10,6 +10,7 @@ import { expectFates, putInboxes, sourcesIn, type ToldRow } from "../../test/fil
 import { dropFolder, type DropFolder } from "../../test/files/source.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
+import { COMMAS } from "../../test/files/specimens.ts";
 
 /** Of four formats, so that each kind of the one with most of them comes. */
 const COUNT = 130;
@@ -128,7 +129,7 @@ test.each([
       if (at % 20 === 0) most = Math.max(most, process.memoryUsage().rss - before);
     }
   };
-  const sheet = await Sheet.open(pieces(), ",");
+  const sheet = await Sheet.open(pieces(), COMMAS);
   const found: number[] = [];
   for await (const rows of sheet.rows()) found.push(...rows.map(({ line }) => line));
   expect(found).toEqual([2]);

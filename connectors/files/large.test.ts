@@ -9,6 +9,7 @@ import type { Page, Reading } from "../../src/core/contract.ts";
 import { parties } from "../../src/formats/table/layouts.ts";
 import { Sheet } from "../../src/formats/table/text.ts";
 import { dropFolder, type DropFolder, picks, recordsOf } from "../../test/files/source.ts";
+import { COMMAS } from "../../test/files/specimens.ts";
 
 let folder: DropFolder;
 beforeEach(async () => {
@@ -99,7 +100,7 @@ test("a quote without an end: the rows before it are whole, the rest is told, an
       (async function* () {
         for (let at = 0; at < text.length; at += 100_000) yield text.slice(at, at + 100_000);
       })(),
-      ",",
+      COMMAS,
     );
     const lines: number[] = [];
     for await (const rows of sheet.rows()) lines.push(...rows.map(({ line }) => line));

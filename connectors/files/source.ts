@@ -42,6 +42,7 @@ import {
   type RecordReader,
   type RecordsRead,
   survey,
+  within,
 } from "../../src/formats/format.ts";
 import { idocReader, idocRecords } from "../../src/formats/idoc/read.ts";
 import { idocForm, idocWriter } from "../../src/formats/idoc/write.ts";
@@ -202,7 +203,7 @@ export const wholeReader = (records: RecordReader): Reader => ({
       );
     const bytes = await firstBytes(handle, size);
     if (hash("sha256", bytes, "hex") !== file.survey.hash) return null;
-    const read = async () => recordsIn(records, bytes, name);
+    const read = () => within(name, () => records.read(bytes, name));
     const { changes, documents, ...whole } = await readAs(records.reads, [file], read);
     if (manifest !== undefined && whole.left === undefined)
       checkDocuments(manifest, name, documents);
@@ -211,15 +212,6 @@ export const wholeReader = (records: RecordReader): Reader => ({
     return { ...whole, cut: null, nameless: 0, scratch };
   },
 });
-
-/** @throws PartFault */
-function recordsIn(records: RecordReader, bytes: Buffer, name: string): RecordsRead {
-  try {
-    return records.read(bytes, name);
-  } catch (error) {
-    throw error instanceof FileFault ? new PartFault(name, error) : error;
-  }
-}
 
 /* The formats that files come and go in: a further one is a member here, and its settings in `config.ts`. */
 

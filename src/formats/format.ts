@@ -199,6 +199,15 @@ export class PartFault extends Error {
   }
 }
 
+/** What is done with a file of this name. @throws PartFault for a FileFault */
+export async function within<T>(file: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof FileFault ? new PartFault(file, error) : error;
+  }
+}
+
 /** How a file of something else begins, in Latin-1 and without blanks before it, and what it is called then. */
 const BEGINNINGS: readonly (readonly [begins: RegExp | readonly string[], name: string])[] = [
   [["%PDF-"], "a PDF document"],

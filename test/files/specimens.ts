@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { layoutOf } from "../../src/formats/table/layouts.ts";
 import { parseProfile, type Profile } from "../../src/formats/table/profile.ts";
+import { ProfileFile } from "../../src/formats/table/settings.ts";
 import {
   day,
   dayOrNone,
@@ -16,6 +17,9 @@ import {
   text,
   textOrNone,
 } from "../../src/ledger/documents.ts";
+
+/** How the text of plain CSV is cut. */
+export const COMMAS = ProfileFile.parse({ layout: "any", delimiter: "," });
 
 const named = <K extends string, S>(schema: S, ...names: readonly K[]): Record<K, S> =>
   Object.fromEntries(names.map((name) => [name, schema])) as Record<K, S>;

@@ -229,53 +229,8 @@ export interface Block {
 /** The same of rows that have one of these tags; null: any row may have it. */
 interface Tagged extends Block, Pick<List, "tags"> {}
 
-/** The last row of a file, which says what the file comes to. */
-interface TrailerOf {
-  readonly is: (cells: readonly string[]) => boolean;
-  readonly counts: readonly Place[];
-  /** By the label of the column that is summed. */
-  readonly sums: readonly Place[];
-  /** Whether a row is of those that are counted. */
-  readonly isCounted: (cells: readonly string[]) => boolean;
-  /** Once it was read. */
-  row: Row | null;
-  /** Rows that are counted, up to it. */
-  rows: number;
-}
-
 /** A file's sheet with its columns found. */
-export interface Table {
-  readonly file: string;
-  readonly sheet: Sheet;
-  readonly profile: Profile;
-  /** Of the head; of another part of an export: of its list. */
-  readonly head: Tagged;
-  /** Of the lists in this file. */
-  readonly lists: readonly (Tagged & Pick<List, "name" | "when">)[];
-  /** What rows say of the records below them; null: there are none. */
-  readonly heading: (Tagged & { readonly tag: string }) | null;
-  /** The same of rows that end a record. */
-  readonly footer: (Tagged & { readonly tag: string }) | null;
-  /** One record per cell: where they stand. */
-  readonly across: readonly {
-    readonly label: string;
-    readonly find: Find;
-    readonly value: Value;
-  }[];
-  readonly tag: Find | null;
-  readonly leaves: (cells: readonly string[]) => boolean;
-  /** A record is a row, and has no lists. */
-  readonly isPlain: boolean;
-  /** How many cells the header has; null: there is none. */
-  readonly width: number | null;
-  /** How many cells a row needs where there is no header: those of the fields of its kind of rows. */
-  readonly needs: (cells: readonly string[]) => number;
-  readonly trailer: TrailerOf | null;
-  readonly relocate: NonNullable<Located["relocate"]>;
-  readonly counted: { leftOut: number };
-  /** Its rows and sums as of the rows that were read; null: nobody asked. */
-  readonly tally: Tally | null;
-}
+export type Table = ReturnType<typeof openTable>;
 
 /** Finds the columns in the header. @throws FileFault when columns are missing, unknown or there twice. */
 export function openTable(
@@ -284,7 +239,7 @@ export function openTable(
   profile: Profile,
   part: string,
   options: TableOptions,
-): Table {
+) {
   const isHeads = part === HEADS;
   const own = profile.lists.filter((list) => list.part === (isHeads ? null : part));
   const {
@@ -324,7 +279,7 @@ export function openTable(
       .map((column) => placeOf(column, find, language, base)),
   });
   const { layout, across: crossed, heading, footer } = profile;
-  const tagged = (one: typeof heading): Table["heading"] => {
+  const tagged = (one: typeof heading) => {
     if (one === null) return null;
     const own = one.columns.flatMap(({ name, field }) => (field === null ? [] : [[name, field]]));
     return { ...one, ...block(one.columns, Object.fromEntries(own) as Fields) };
@@ -339,63 +294,75 @@ export function openTable(
     columns.map((column) => placeOf(column, find, language, base));
   const tag =
     profile.tag === null ? (profile.header === "tags" ? firstCell : null) : find(profile.tag);
-  const { trailer } = profile;
-  const mark = trailer === null || trailer.in === null ? tag : find(trailer.in);
-  const table: Table = {
+  const head: Tagged = isHeads
+    ? { tags: profile.tags, ...block(profile.head, layout.head) }
+    : { tags: null, ...block(list?.columns ?? [], layout.lists[list?.name ?? ""] ?? {}) };
+  const lists = (isHeads ? own : []).map((one) => ({
+    ...one,
+    ...block(one.columns, layout.lists[one.name] ?? {}),
+  }));
+  const beside = { heading: tagged(heading), footer: tagged(footer) };
+  const cells = across.map(({ label, at }) => {
+    const found: Find = (cells) => cells[at] ?? "";
+    return { label, find: found, value: (cells: readonly string[]) => read(found(cells)) };
+  });
+  const trailer = isHeads && profile.trailer !== null ? trailerOf(profile.trailer) : null;
+  function trailerOf(told: NonNullable<Profile["trailer"]>) {
+    const mark = told.in === null ? tag : find(told.in);
+    return {
+      is: (cells: readonly string[]) => mark?.(cells).trim() === told.tag,
+      counts: places(told.counts),
+      /** By the label of the column that is summed. */
+      sums: places(told.sums),
+      /** Whether a row is of those that are counted. */
+      isCounted: (cells: readonly string[]) => told.of?.has(tag?.(cells) ?? "") !== false,
+      /** Once it was read. */
+      row: null as Row | null,
+      /** Rows that are counted, up to it. */
+      rows: 0,
+    };
+  }
+  const told = trailer?.sums.map(({ name }) => name);
+  const sums =
+    options.sums === null
+      ? null
+      : (options.sums ?? told) && [...(options.sums ?? []), ...(told ?? [])];
+  const kinds = [head, beside.heading ?? [], beside.footer ?? [], lists].flat();
+  return {
     file,
     sheet,
     profile,
-    head: isHeads
-      ? { tags: profile.tags, ...block(profile.head, layout.head) }
-      : { tags: null, ...block(list?.columns ?? [], layout.lists[list?.name ?? ""] ?? {}) },
-    lists: isHeads
-      ? own.map(({ name, tags, when, columns }) => ({
-          name,
-          tags,
-          when,
-          ...block(columns, layout.lists[name] ?? {}),
-        }))
-      : [],
-    heading: tagged(heading),
-    footer: tagged(footer),
-    across: across.map(({ label, at }) => {
-      const found: Find = (cells) => cells[at] ?? "";
-      return { label, find: found, value: (cells) => read(found(cells)) };
-    }),
+    /** Of the head; of another part of an export: of its list. */
+    head,
+    /** Of the lists in this file. */
+    lists,
+    /** What rows say of the records below them, and of the one above; null: there are none. */
+    ...beside,
+    /** One record per cell: where they stand. */
+    across: cells,
     tag,
-    trailer:
-      trailer === null || !isHeads
-        ? null
-        : {
-            is: (cells) => mark?.(cells).trim() === trailer.tag,
-            counts: places(trailer.counts),
-            sums: places(trailer.sums),
-            isCounted: (cells) => trailer.of?.has(tag?.(cells) ?? "") !== false,
-            row: null,
-            rows: 0,
-          },
+    /** The last row, which says what the file comes to. */
+    trailer,
     leaves: isHeads ? leavesOf(profile, sheet.header, find, tag) : () => false,
+    /** A record is a row, and has no lists. */
     isPlain:
       profile.record === "row" &&
       profile.tag === null &&
       heading === null &&
       Object.keys(layout.lists).length === 0,
+    /** How many cells the header has; null: there is none. */
     width,
+    /** How many cells a row needs where there is no header: those of the fields of its kind of rows. */
     needs: neededCells(kindsOf(profile, part), tag),
     relocate,
     counted: { leftOut: 0 },
-    tally: null,
+    /** Its rows and sums as of the rows that were read; null: nobody asked. */
+    tally: sums === undefined ? null : new Tally(kinds, cells, tag, sums),
   };
-  const told = table.trailer?.sums.map(({ name }) => name);
-  const sums =
-    options.sums === null
-      ? null
-      : (options.sums ?? told) && [...(options.sums ?? []), ...(told ?? [])];
-  return sums === undefined ? table : { ...table, tally: new Tally(table, sums) };
 }
 
 /** By the tag of a row, where there are tags. A column that may be missing need not be there. */
-function neededCells(kinds: ReturnType<typeof kindsOf>, tag: Find | null): Table["needs"] {
+function neededCells(kinds: ReturnType<typeof kindsOf>, tag: Find | null) {
   const needed = remembered((own: string) => {
     const fitting = kinds.filter(({ tags }) => tags === null || tag === null || tags.has(own));
     const columns = fitting.flatMap((one) => [...one.repeats, ...one.columns].flatMap(onesOf));
@@ -404,7 +371,7 @@ function neededCells(kinds: ReturnType<typeof kindsOf>, tag: Find | null): Table
       ...columns.flatMap(({ index, optional }) => (index === null || optional ? [] : [index + 1])),
     );
   });
-  return (cells) => needed(tag?.(cells) ?? "");
+  return (cells: readonly string[]): number => needed(tag?.(cells) ?? "");
 }
 
 const firstCell: Find = ([cell = ""]) => cell;
@@ -518,7 +485,7 @@ function leavesOf(
   header: readonly string[],
   find: (column: Column) => Find,
   tag: Find | null,
-): Table["leaves"] {
+): (cells: readonly string[]) => boolean {
   const columns = columnsOf(profile, HEADS);
   const rules = Object.entries(profile.leaveOut).map(([named, texts]) => {
     const isNumbered = profile.header === 0 && /^\d+$/.test(named);
@@ -554,17 +521,21 @@ class Tally {
   readonly #columns = new Map<string, Summed[]>();
 
   /** `wanted`: labels, where there is no header the names of fields; null: all columns of numbers. */
-  constructor(table: Table, wanted: readonly string[] | null) {
+  constructor(
+    kinds: readonly Tagged[],
+    across: readonly Pick<Place, "label" | "value">[],
+    tag: Find | null,
+    wanted: readonly string[] | null,
+  ) {
     const add = (label: string, summed: Summed): void => {
       if (wanted !== null && !wanted.includes(label)) return;
       push(this.#columns, label, summed);
       this.sums.set(label, Decimal.zero);
     };
-    const beside = [table.heading ?? [], table.footer ?? []].flat();
-    for (const { places, tags } of [table.head, ...beside, ...table.lists])
+    for (const { places, tags } of kinds)
       for (const { label, type, value } of places)
-        if (type === "decimal") add(label, { value, isOn: (cells) => isOf(table, tags, cells) });
-    for (const { label, value } of table.across) add(label, { value, isOn: () => true });
+        if (type === "decimal") add(label, { value, isOn: (cells) => isOf({ tag }, tags, cells) });
+    for (const { label, value } of across) add(label, { value, isOn: () => true });
   }
 
   take(line: number, cells: readonly string[]): void {
@@ -585,5 +556,8 @@ class Tally {
 }
 
 /** Whether a row has one of these tags; null: any row does. */
-export const isOf = (table: Table, tags: List["tags"], cells: readonly string[]): boolean =>
-  tags === null || tags.has(table.tag?.(cells) ?? "");
+export const isOf = (
+  { tag }: { readonly tag: Find | null },
+  tags: List["tags"],
+  cells: readonly string[],
+): boolean => tags === null || tags.has(tag?.(cells) ?? "");

@@ -78,21 +78,7 @@ const NO_LIST: Pick<List, "repeats" | "counts"> = { repeats: [], counts: [] };
 export const textFormOf = (
   profile: Profile,
   delimiter: ProfileFile["delimiter"] = "auto",
-): TextForm => {
-  const { file, delimiter: own, quotes, header, isOfTexts } = profile;
-  const { lineEnd, lastLineEnd, lastDelimiter, trim, endOfFile } = profile;
-  return {
-    delimiter: file === "fixed" ? null : delimiter === "auto" ? own : delimiter,
-    quotes: file !== "fixed" && quotes !== "none",
-    header: header === "tags" ? 0 : header,
-    isReturned: lineEnd === "cr",
-    lastLineEnd,
-    lastDelimiter,
-    trim,
-    isOfTexts,
-    endOfFile,
-  };
-};
+): TextForm => (delimiter === "auto" ? profile : { ...profile, delimiter });
 
 /** With or without an apostrophe before text that a spreadsheet would run, whatever the profile says. */
 export const guardedAs = (profile: Profile, guarded: boolean): Profile => ({
@@ -219,7 +205,7 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
     complain(["layout"], `"${settings.layout}" is no layout`, `Right would be one of ${names}.`);
     return null;
   }
-  const { languages, numbers, dates, empty, formulas, tag, ...others } = settings;
+  const { languages, numbers, dates, empty, tag, ...others } = settings;
   const { heading, footer, trailer = null, ...rest } = others;
   const isRead = !isWritten(layout);
   const column = columnMaker(settings, complain);
@@ -289,7 +275,7 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
   );
   const form: Pick<CellForm, "empty" | "guarded" | "long"> = {
     ...(empty.length > 0 ? { empty: new Set(empty) } : {}),
-    ...(formulas === "guarded" ? { guarded: true } : {}),
+    ...(rest.formulas === "guarded" ? { guarded: true } : {}),
     ...(isRead ? {} : { long: true }),
   };
   const profile = {
@@ -301,8 +287,6 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
     languages: Object.fromEntries<Pick<CellForm, "numbers" | "dates">>(written),
     /** Of every cell. */
     form,
-    /** A formula of one text is that text. */
-    isOfTexts: formulas === "texts",
     tag: tag === undefined ? null : column("tag", tag, null, ["tag"]),
     /** Of the rows that a record begins with; null: no tag says so. */
     tags: typeof rest.record === "object" && "tag" in rest.record ? onlyTag(rest.record.tag) : null,

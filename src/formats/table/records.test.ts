@@ -5,7 +5,7 @@ import { FileFault, PartFault } from "../format.ts";
 import { HEADS, openProfile, type Profile } from "./profile.ts";
 import { changesOf, readRecords } from "./records.ts";
 import { Sheet } from "./text.ts";
-import { specimenProfiles } from "../../../test/files/specimens.ts";
+import { COMMAS, specimenProfiles } from "../../../test/files/specimens.ts";
 import { numbers, runs } from "../../../test/support/runs.ts";
 
 const LINE_FEED = 0x0a;
@@ -17,7 +17,7 @@ async function* piecesOf(bytes: Buffer, size: number): AsyncGenerator<string> {
 }
 
 async function read(profile: Profile, bytes: Buffer, size = 1e6) {
-  const sheet = await Sheet.open(piecesOf(bytes, size), ",");
+  const sheet = await Sheet.open(piecesOf(bytes, size), COMMAS);
   const scratch = memoryScratch();
   const parts = new Map([[HEADS, { file: "it.csv", sheet }]]);
   const { cut } = await readRecords(profile, parts, {}, scratch);

@@ -20,6 +20,7 @@ import {
   type Survey,
   survey,
   textOf,
+  within,
 } from "../format.ts";
 import { checkTotals, type Manifest } from "../manifest.ts";
 import { openTable, type Table, type TableOptions } from "./columns.ts";
@@ -174,14 +175,6 @@ const openPart = (
   const sums = manifest === undefined ? {} : { sums: Object.keys(manifest.sums ?? {}) };
   return within(file, async () => openTable(file, sheet, profile, part, { ...options, ...sums }));
 };
-
-async function within<T>(file: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw error instanceof FileFault ? new PartFault(file, error) : error;
-  }
-}
 
 /** Joined rows may stand in any order. A cut file might lack rows of any record, so nothing of the set is read. */
 async function join(

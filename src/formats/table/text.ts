@@ -1,5 +1,6 @@
 /** Text into rows of cells, as RFC 4180 has them: strict, in one pass, and as fast as splitting where nothing is quoted. */
 import { FileFault } from "../format.ts";
+import type { ProfileFile } from "./settings.ts";
 
 type Delimiter = "," | ";" | "\t" | "|" | "^" | "~";
 
@@ -141,27 +142,24 @@ interface Cut {
 
 const ROW_MAX = 1_000_000;
 
-/** How the text of a table is cut into rows and cells. */
-export interface TextForm {
-  /** Null: a row is one cell, its whole line. */
-  readonly delimiter: Delimiter | "auto" | null;
-  /** Quotes are as RFC 4180 has them; false: they are characters like others. Left out: true. */
-  readonly quotes?: boolean;
-  /** The line of the file that the header stands in; what is above it is no part of the table. 0: there is none. */
-  readonly header?: number;
-  /** A return alone ends a line. Left out: it does not. */
-  readonly isReturned?: boolean;
-  /** `optional`: the last row may lack its line end. Left out: it is cut then. */
-  readonly lastLineEnd?: "required" | "optional";
-  /** `allowed`: a row may have one empty cell more than the header. Left out: it may not. */
-  readonly lastDelimiter?: "refused" | "allowed";
-  /** Blanks may stand around quotes. Left out: they may not. */
-  readonly trim?: boolean;
-  /** A formula of one text (`="000417"`) is that text. Left out: it is not. */
-  readonly isOfTexts?: boolean;
-  /** The code of a character that may stand at the very end of the file. */
-  readonly endOfFile?: number | undefined;
-}
+/** How the text of a table is cut into rows and cells, as its profile says. */
+export type TextForm = Pick<
+  ProfileFile,
+  | "file"
+  | "delimiter"
+  | "quotes"
+  | "header"
+  | "formulas"
+  | "lineEnd"
+  | "lastLineEnd"
+  | "lastDelimiter"
+  | "trim"
+  | "endOfFile"
+>;
+
+/** The line that the header stands in; what is above it is no part of the table. 0: there is none. */
+const headerOf = ({ file, header }: Pick<TextForm, "file" | "header">): number =>
+  file === "fixed" || header === "tags" ? 0 : header;
 
 /**
  * A table that is read once, from its header to its end, with no more of it in memory than a piece and a row. Its
@@ -192,13 +190,9 @@ export class Sheet {
   }
 
   /** Reads as far as the first row. @throws FileFault as {@link Sheet.rows}, or when there is no whole header */
-  static async open(
-    pieces: AsyncIterable<string>,
-    form: Delimiter | "auto" | TextForm,
-  ): Promise<Sheet> {
-    const given = typeof form === "string" ? { delimiter: form } : form;
-    const isEnded = given.lastDelimiter === "allowed";
-    return Sheet.of(batchesOf(pieces, given), given.header ?? 1, 0, isEnded);
+  static async open(pieces: AsyncIterable<string>, form: TextForm): Promise<Sheet> {
+    const isEnded = form.lastDelimiter === "allowed";
+    return Sheet.of(batchesOf(pieces, form), headerOf(form), 0, isEnded);
   }
 
   /**
@@ -280,9 +274,12 @@ async function* batchesOf(
   pieces: AsyncIterable<string>,
   form: TextForm,
 ): AsyncGenerator<readonly Row[], Cut | null> {
-  const { delimiter: wanted, header = 1, lastLineEnd, endOfFile } = form;
-  const { quotes = true, trim = false, isOfTexts = false, isReturned = false } = form;
-  const marks = { quotes, trim, isOfTexts, longest: ROW_MAX };
+  const { file, trim, lastLineEnd, endOfFile } = form;
+  // Of fixed width, a row is one cell, its whole line.
+  const wanted = file === "fixed" ? null : form.delimiter;
+  const quotes = file !== "fixed" && form.quotes !== "none";
+  const isReturned = form.lineEnd === "cr";
+  const marks = { quotes, trim, isOfTexts: form.formulas === "texts", longest: ROW_MAX };
   let tokens: Tokens | null = null;
   let rest = "";
   /** The line that `rest` begins in. */
@@ -302,7 +299,8 @@ async function* batchesOf(
         continue;
       }
       const declared = wanted === null ? null : declaredIn(text, wanted);
-      const delimiter = declared?.delimiter ?? (wanted === "auto" ? sniffed(text, header) : wanted);
+      const delimiter =
+        declared?.delimiter ?? (wanted === "auto" ? sniffed(text, headerOf(form)) : wanted);
       tokens = { ...marks, delimiter };
       text = text.slice(declared?.length ?? 0);
       line += declared === null ? 0 : 1;

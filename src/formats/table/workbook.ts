@@ -52,23 +52,13 @@ function unzipped(archive: Buffer, isTaken: (name: string) => boolean): Map<stri
 const damaged = (): FileFault =>
   new FileFault("is damaged, or no workbook: it is no whole ZIP archive");
 
-interface Listed {
-  readonly name: string;
-  readonly method: number;
-  readonly crc: number;
-  readonly packed: number;
-  readonly size: number;
-  readonly at: number;
-}
-
-/** @throws FileFault, RangeError */
-function directoryOf(archive: Buffer): Listed[] {
+/** Where each entry is, and how it is packed. @throws FileFault, RangeError */
+function* directoryOf(archive: Buffer) {
   const from = Math.max(archive.length - END_BYTES - COMMENT_MAX, 0);
   const end = archive.lastIndexOf(Buffer.of(0x50, 0x4b, 0x05, 0x06));
   if (end < from || archive.readUInt32LE(end) !== END) throw damaged();
   const count = archive.readUInt16LE(end + 10);
   if (count > ENTRIES_MAX) throw new FileFault(`has ${count} parts; is it a workbook?`);
-  const listed: Listed[] = [];
   let at = archive.readUInt32LE(end + 16);
   for (let entry = 0; entry < count; entry++) {
     if (archive.readUInt32LE(at) !== ENTRY) throw damaged();
@@ -79,17 +69,16 @@ function directoryOf(archive: Buffer): Listed[] {
     const isEncrypted = (archive.readUInt16LE(at + 8) & 1) === 1;
     if (isEncrypted || (method !== STORED && method !== DEFLATED))
       throw new FileFault("is encrypted, or packed in a way that is not read");
-    listed.push({
+    yield {
       name: archive.toString("utf8", at + ENTRY_BYTES, at + ENTRY_BYTES + nameBytes),
       method,
       crc: archive.readUInt32LE(at + 16),
       packed: archive.readUInt32LE(at + 20),
       size: archive.readUInt32LE(at + 24),
       at: archive.readUInt32LE(at + 42),
-    });
+    };
     at += ENTRY_BYTES + nameBytes + extra + comment;
   }
-  return listed;
 }
 
 /*

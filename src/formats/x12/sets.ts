@@ -400,17 +400,10 @@ const ZONES: Readonly<Record<string, string>> = {
   UT: "UTC",
 };
 
-/** `zone`: null, the company's. */
-export interface Effective {
-  readonly day: string;
-  readonly hour: string;
-  readonly minute: string;
-  readonly code: string | null;
-  readonly zone: string | null;
-}
+export type Effective = ReturnType<typeof effectiveFrom>[number];
 
-/** When the prices of a set begin to hold (DTM 007). @throws FileFault for a clock that is not known */
-export const effectiveFrom = ({ segments }: TransactionSet): Effective[] =>
+/** When the prices of a set begin to hold (DTM 007); `zone`: null, the company's. @throws FileFault for a clock that is not known */
+export const effectiveFrom = ({ segments }: TransactionSet) =>
   all(segments, "DTM")
     .filter((dtm) => at(dtm, 1) === "007")
     .flatMap((dtm) => {
@@ -637,15 +630,10 @@ function itemIn({ options }: Reading, item: readonly Segment[]): PlainTicketLine
       `SN103 is ${at(sn1, 3) ?? "empty"}, not a unit of gallons`,
       "SN103",
     );
-  const measured = (code: string | undefined): Decimal | null =>
-    code === undefined
-      ? null
-      : money(
-          at(
-            all(item, "MEA").find((mea) => at(mea, 2) === code),
-            3,
-          ),
-        );
+  const measured = (code: string | undefined): Decimal | null => {
+    const mea = all(item, "MEA").find((one) => code !== undefined && at(one, 2) === code);
+    return money(at(mea, 3));
+  };
   return {
     product: needed(
       productIn(first(item, "LIN"), 2, options.product),
