@@ -18,17 +18,14 @@ import { x12Documents, x12Layouts, X12Options } from "../../src/formats/x12/conf
 const text = z.string().min(1);
 const Marker = z.string().regex(/^\.[A-Za-z0-9]{1,16}$/, "is an ending like .ok");
 
-/** For `refine`, wherever {@link origin}, {@link folders} or {@link target} is: marker and manifest have two names. */
-const distinctEndings: [
-  (one: {
-    readonly marker?: string | undefined;
-    readonly manifest?: string | undefined;
-  }) => boolean,
-  { readonly message: string; path: string[] },
-] = [
-  ({ marker, manifest }) => marker === undefined || marker !== manifest,
-  { message: "is the marker's ending, too", path: ["manifest"] },
-];
+type Endings = Partial<Record<"marker" | "manifest", string | undefined>>;
+
+/** Wherever {@link origin}, {@link folders} or {@link target} is: marker and manifest have two names. */
+const withDistinctEndings = <S extends z.ZodType<Endings>>(schema: S): S =>
+  schema.refine(({ marker, manifest }) => marker === undefined || marker !== manifest, {
+    message: "is the marker's ending, too",
+    path: ["manifest"],
+  });
 
 const Pattern = text
   .max(120)
@@ -95,14 +92,14 @@ const batches = {
   itemsMax: z.int().min(1).max(1000).optional().describe("Documents in one file of a batch."),
 };
 
-/** For `refine`, wherever {@link batches} are. */
-const batchOfSeveral: [
-  (one: { readonly per: string; readonly itemsMax?: number | undefined }) => boolean,
-  { readonly message: string; path: string[] },
-] = [
-  ({ per, itemsMax }) => per === "batch" || (itemsMax ?? 1) === 1,
-  { message: "more than one document in a file needs per: batch", path: ["itemsMax"] },
-];
+type Batches = z.ZodType<{ readonly per: string; readonly itemsMax?: number | undefined }>;
+
+/** Wherever {@link batches} are. */
+const withBatches = <S extends Batches>(schema: S): S =>
+  schema.refine(({ per, itemsMax = 1 }) => per === "batch" || itemsMax === 1, {
+    message: "more than one document in a file needs per: batch",
+    path: ["itemsMax"],
+  });
 
 /* Sources and sinks of the format `x12`, as the configuration has them. */
 
@@ -125,16 +122,14 @@ const X12Source = z
     path: ["x12", "ourCode"],
   });
 
-export const X12Sink = z
-  .strictObject({
+export const X12Sink = withBatches(
+  z.strictObject({
     format: z.literal("x12"),
     document: z.enum(x12Documents).describe("What is written: invoices as 810, orders as 850."),
     ...target,
     x12: X12Options,
     ...batches,
-    acknowledgements: z
-      .strictObject({ ...folders, pick: Pattern })
-      .refine(...distinctEndings)
+    acknowledgements: withDistinctEndings(z.strictObject({ ...folders, pick: Pattern }))
       .optional()
       .describe(
         "Where files of nothing but 997 come from the partner. Left out: they come with the files of the endpoint's x12 sources, or not at all.",
@@ -145,8 +140,8 @@ export const X12Sink = z
       .describe(
         "A document that the partner has not acknowledged so long after it was sent is work for a person: such as 24h or 3d. never: acknowledgements are not awaited.",
       ),
-  })
-  .refine(...batchOfSeveral);
+  }),
+);
 export type X12Sink = z.infer<typeof X12Sink>;
 
 /* The `files` section of a configuration. */
@@ -205,13 +200,13 @@ const IdocSource = z.discriminatedUnion("message", [
 ]);
 
 /** A source of any format. */
-export const SourceConfig = z
-  .discriminatedUnion("format", [TableSource, IdocSource, X12Source])
-  .refine(...distinctEndings);
+export const SourceConfig = withDistinctEndings(
+  z.discriminatedUnion("format", [TableSource, IdocSource, X12Source]),
+);
 export type SourceConfig = z.infer<typeof SourceConfig>;
 
-export const TableSink = z
-  .strictObject({
+export const TableSink = withBatches(
+  z.strictObject({
     format: z.literal("table").default("table"),
     document: z.enum(Object.keys(documents) as [DocumentName, ...DocumentName[]]),
     ...target,
@@ -221,8 +216,8 @@ export const TableSink = z
       .boolean()
       .default(true)
       .describe("Puts an apostrophe before text that a spreadsheet would run as a formula."),
-  })
-  .refine(...batchOfSeveral);
+  }),
+);
 export type TableSink = z.infer<typeof TableSink>;
 
 export const AnswersConfig = z
@@ -259,9 +254,9 @@ const IdocSink = z.discriminatedUnion("message", [
 ]);
 
 /** A sink of any format. */
-export const SinkConfig = z
-  .discriminatedUnion("format", [TableSink, IdocSink, X12Sink])
-  .refine(...distinctEndings);
+export const SinkConfig = withDistinctEndings(
+  z.discriminatedUnion("format", [TableSink, IdocSink, X12Sink]),
+);
 export type SinkConfig = z.infer<typeof SinkConfig>;
 
 export const FilesConfig = z.strictObject({

@@ -50,6 +50,7 @@ import {
   writingOf,
 } from "../../src/formats/table/write.ts";
 import { PriceRecord, recordFacts } from "../../src/ledger/documents.ts";
+import { orRefused } from "../../src/ledger/entries.ts";
 
 /** Layouts whose records both sides hold, and as what. */
 const KINDS: Readonly<Record<string, HoldingKind>> = {
@@ -520,20 +521,15 @@ function shownBy(own: Holding, { facts }: Holding): Holding {
 }
 
 /** As they are written, and read again. */
-const expected = (items: readonly Item[], writing: Writing): Promise<Expected[]> => {
+async function expected(items: readonly Item[], writing: Writing): Promise<Expected[]> {
   const write = documentsWriter(writing);
-  return Promise.all(
-    items.map(async ({ document }) => {
-      try {
-        const [shown = {}] = await documentsIn(writing, write([document]));
-        return { facts: writtenFacts(writing, shown) };
-      } catch (error) {
-        if (!(error instanceof Refused)) throw error;
-        return { fault: error.fault };
-      }
-    }),
+  const shown = await orRefused(items, async ({ document }) =>
+    documentsIn(writing, write([document])),
   );
-};
+  return shown.map((one) =>
+    one instanceof Refused ? { fault: one.fault } : { facts: writtenFacts(writing, one[0] ?? {}) },
+  );
+}
 
 const nobody = (kind: HoldingKind): Expected => ({
   fault: {

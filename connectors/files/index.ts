@@ -369,8 +369,17 @@ export async function examineFiles(
     what: string,
     work: () => Promise<string | null>,
     wanted: readonly Wanted[] = [],
-  ): Promise<void> =>
-    void examinations.push(await looked(what, work, () => drop.rights.missing(wanted)));
+  ): Promise<void> => {
+    try {
+      const note = await work();
+      examinations.push({ what, fault: null, ...(note === null ? {} : { note }) });
+    } catch (error) {
+      const { code, detail, next } = troubleOf(error);
+      const advice = isRightMissing(code) ? await drop.rights.missing(wanted) : null;
+      const fault = { code: code.toLowerCase(), message: detail, next: advice ?? next };
+      examinations.push({ what, fault });
+    }
+  };
   if (drop.describe !== undefined)
     await look(`server ${drop.where}`, () => drop.describe?.() ?? Promise.resolve(null));
   for (const usage of usagesOf(config)) {
@@ -439,22 +448,5 @@ async function tried(drop: Drop, folder: string): Promise<void> {
     await drop.move(one, other);
   } finally {
     for (const path of [one, other]) await drop.remove(path);
-  }
-}
-
-/** `missing`: advice for the right that is missing; null: none is known to be. */
-async function looked(
-  what: string,
-  look: () => Promise<string | null>,
-  missing: () => Promise<string | null>,
-): Promise<Examination> {
-  try {
-    const note = await look();
-    return { what, fault: null, ...(note === null ? {} : { note }) };
-  } catch (error) {
-    const { code, detail, next } = troubleOf(error);
-    const advice = isRightMissing(code) ? await missing() : null;
-    const fault = { code: code.toLowerCase(), message: detail, next: advice ?? next };
-    return { what, fault };
   }
 }

@@ -20,6 +20,7 @@ import {
 } from "./folder/port.ts";
 import type { Obstacle, Reading, Surroundings } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
+import { parsedJson } from "../../src/core/json.ts";
 import type { Fault } from "../../src/core/record.ts";
 import { guarded } from "../../src/core/text.ts";
 import { HEADS } from "../../src/formats/table/profile.ts";
@@ -710,13 +711,8 @@ async function moveFiles(place: Place, move: Move): Promise<ReadonlyMap<string, 
 
 const NOTE_BYTES_MAX = 4_000_000;
 
-function movesIn(bytes: Buffer | null): readonly Move[] {
-  try {
-    return z.array(Move).parse(JSON.parse(String(bytes)));
-  } catch {
-    return [];
-  }
-}
+const movesIn = (bytes: Buffer | null): readonly Move[] =>
+  z.array(Move).safeParse(parsedJson(String(bytes))).data ?? [];
 
 const remove = (drop: Drop, path: string): Promise<void> =>
   orUnavailable(drop.remove(path), `the file ${path} is of no more use and cannot be deleted`);

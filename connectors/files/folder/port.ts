@@ -269,12 +269,6 @@ function partsOf({ path }: Drop, base: string, folder: string): string[] {
 
 /* What a failing file system says, and what that proves: the one place that knows error codes. */
 
-interface Trouble {
-  readonly code: string;
-  readonly detail: string;
-  readonly next: string;
-}
-
 /**
  * After these the operation may have taken place all the same: the disk or the file server did not say. `EFAILED`: an
  * SFTP server that gives no reason.
@@ -328,7 +322,7 @@ const NEXT: Readonly<Record<string, string>> = {
 };
 
 /** @throws the error itself when it did not come from the drop: a programming error. */
-export function troubleOf(error: unknown): Trouble {
+export function troubleOf(error: unknown) {
   if (error instanceof SourceUnavailable)
     return { code: error.code, detail: error.message, next: error.next };
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string")

@@ -1,6 +1,6 @@
 /** The `sftp` section of a `files` endpoint. */
 import { createHash } from "node:crypto";
-import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTcp } from "node:net";
 import { posix } from "node:path";
 import type {
   Algorithms,
@@ -70,15 +70,9 @@ export type SftpConfig = z.infer<typeof SftpConfig>;
 /** What the server did with one operation; `error` is null or undefined when it did it. */
 type Callback<Value> = (error?: Error | null, value?: Value) => void;
 
-interface Session {
-  readonly sftp: SFTPWrapper;
-  readonly socket: Socket;
-  /** The fingerprint of its key. */
-  readonly hostKey: string;
-  /** Operations that have no answer yet, in the order in which they were asked for. */
-  readonly asked: Set<Asked>;
-}
+type Session = Awaited<ReturnType<typeof connect>>;
 
+/** An operation that has no answer yet. */
 interface Asked {
   readonly what: string;
   readonly reject: (error: Error) => void;
@@ -259,7 +253,7 @@ const open = (config: SftpConfig): Promise<Session> =>
   });
 
 /** @throws SourceUnavailable */
-async function connect(config: SftpConfig): Promise<Session> {
+async function connect(config: SftpConfig) {
   const { host, port, user, key, passphrase, timeoutMs } = config;
   const pinned = [config.hostKey ?? []].flat();
   let shown: string | null = null;
@@ -299,7 +293,8 @@ async function connect(config: SftpConfig): Promise<Session> {
     connecting.catch(quiet);
     cut.catch(quiet);
     const sftp = await Promise.race([connecting, cut]);
-    return { sftp, socket, hostKey: shown ?? "", asked: new Set() };
+    // Operations that have no answer yet, in the order in which they were asked for, and the fingerprint of its key.
+    return { sftp, socket, hostKey: shown ?? "", asked: new Set<Asked>() };
   } catch (error) {
     socket.destroy();
     throw whyNot(config, { shown, pinned, takes }, refusal ?? (error as Error));
