@@ -1,5 +1,7 @@
 /** Files that SAP sends, as the neutral records of books: customers, vendors and rack prices. */
 import { hash } from "node:crypto";
+import { createRequire } from "node:module";
+import type * as FastXml from "fast-xml-parser";
 import type {
   Acknowledgement,
   Change,
@@ -21,7 +23,7 @@ import {
   textAs,
 } from "../format.ts";
 import type { AnswerSettings, CondSource, IdocSource, KeyPart, PartySource } from "./config.ts";
-import { type FieldName, type SegmentName, segments } from "./segments.ts";
+import { escaped, type FieldName, type SegmentName, segments } from "./segments.ts";
 import type { PartyRecord, PriceRecord } from "../../ledger/documents.ts";
 
 type Site = Pick<Surroundings, "currency" | "dayOf" | "now">;
@@ -242,8 +244,8 @@ function keyPart(key: Read, part: KeyPart): string | null {
 }
 
 /*
- * The bytes of an IDoc file as segments. Everything is text; leading zeros stay. No document type is taken, and no
- * entity but XML's own five. The file is read whole before anything of it counts.
+ * The bytes of an IDoc file as segments. Everything is text; leading zeros stay. Entities are off: no document type is
+ * taken, and no entity but XML's own five. The file is checked whole before anything of it counts.
  */
 
 /** Larger files are refused: a file is held whole while it is read, some ten times its size. */
@@ -255,6 +257,7 @@ const ELEMENTS_MAX = 400_000;
 /** A segment as it was read. Fields that the table does not have are not looked at. */
 export interface Read {
   readonly name: string;
+  /** Raw: entities are not resolved yet. */
   readonly fields: Readonly<Record<string, string>>;
   readonly below: readonly Read[];
 }
@@ -269,10 +272,21 @@ interface Idoc {
 
 /** @throws FileFault when it is no IDoc file that can be trusted */
 export function idocsIn(bytes: Uint8Array, file: string): Idoc[] {
+  const text = textIn(bytes);
+  expectHarmless(text);
+  const checked = library().XMLValidator.validate(text);
+  if (checked !== true) {
+    const { msg, line } = checked.err;
+    throw new FileFault(`is not whole XML: ${msg.replace(/\.$/, "")}`, line);
+  }
+  const roots = Object.entries(parsed(plainText(text))).filter(([name]) => !name.startsWith("?"));
+  const [root] = roots;
+  if (roots.length !== 1 || root === undefined) throw new FileFault("has no root element");
   // The root is the basic type or a site's extension of it: what an IDoc is, its control record says.
-  const root = rootOf(textIn(bytes));
-  const idocs = root.below.filter(({ name }) => name === "IDOC");
-  if (idocs.length === 0) throw new FileFault(`has no IDOC in its root ${root.name}`);
+  const idocs = elementsOf(root[1], root[0]).flatMap(({ below }) =>
+    below.filter(({ name }) => name === "IDOC"),
+  );
+  if (idocs.length === 0) throw new FileFault(`has no IDOC in its root ${root[0]}`);
   return idocs.map(({ below }, at) => {
     const [control, ...records] = below;
     if (control?.name !== "EDI_DC40")
@@ -282,22 +296,26 @@ export function idocsIn(bytes: Uint8Array, file: string): Idoc[] {
   });
 }
 
-/** A field of a segment; null: it is not there, or blank. */
+/** A field of a segment; null: it is not there, or blank. @throws FileFault for an entity that there is not */
 export function field<S extends SegmentName>(
   { fields }: Read,
   _segment: S,
   name: FieldName<S>,
 ): string | null {
-  return fields[name]?.trimEnd() || null;
+  const raw = fields[name];
+  if (raw === undefined) return null;
+  const text = resolved(raw).trimEnd();
+  return text === "" ? null : text;
 }
 
 /** The fields of a segment that are longer than SAP has them. */
 export const overlong = (read: Read, segment: SegmentName): string[] =>
-  Object.entries(segments[segment]).flatMap(([name, { length }]) =>
-    (read.fields[name]?.trimEnd().length ?? 0) > length
+  Object.entries(segments[segment]).flatMap(([name, { length }]) => {
+    const raw = read.fields[name];
+    return raw !== undefined && resolved(raw).trimEnd().length > length
       ? [`${segment}-${name} is longer than ${length} characters`]
-      : [],
-  );
+      : [];
+  });
 
 export const below = ({ below: segments }: Pick<Read, "below">, name: SegmentName): Read[] =>
   segments.filter((one) => one.name === name);
@@ -328,81 +346,106 @@ function textIn(bytes: Uint8Array): string {
   return text;
 }
 
+/** Without comments, and with CDATA as the text that it is. */
+const plainText = (text: string): string =>
+  text.replaceAll(/<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>/g, (_, raw: string | undefined) =>
+    escaped(raw ?? ""),
+  );
+
 /** What XML 1.0 does not have; half characters are no UTF-8. */
 const FORBIDDEN = /(?![\t\n\r\u007f-\u009f])\p{Cc}|[\ufffe\uffff]/u;
 
-const NAME = String.raw`[\p{L}_][\p{L}\p{N}_:.-]*`;
-const ATTRIBUTE = String.raw`\s+${NAME}\s*=\s*(?:"[^"<]*"|'[^'<]*')`;
-/** What may stand between angle brackets: a comment, an instruction, raw text, or the begin or the end of an element. */
-const TAG = new RegExp(
-  String.raw`<!--[^]*?-->|<\?[^]*?\?>|<!\[CDATA\[([^]*?)\]\]>|</(${NAME})\s*>|<(${NAME})(?:${ATTRIBUTE})*\s*(/?)>`,
-  "uy",
-);
-
-/** An element whose end is still to come. */
-interface Open extends Read {
-  readonly fields: Record<string, string>;
-  readonly below: Read[];
-  text: string;
-}
-
-const opened = (name: string): Open => ({ name, fields: {}, below: [], text: "" });
-
-/** The root and all that is below it, in one pass. @throws FileFault for what is no XML, or has what no IDoc has */
-function rootOf(text: string): Read {
-  const refuse: (why: string, at: number) => never = (why, at) => {
-    throw new FileFault(why, text.slice(0, at).split("\n").length);
-  };
+/** What no parser is asked about. @throws FileFault */
+function expectHarmless(text: string): void {
   const odd = FORBIDDEN.exec(text);
-  if (odd !== null) refuse(`has the character ${codePoint(odd[0])}, which XML has not`, odd.index);
-  const file = opened("");
-  const open = [file];
+  if (odd !== null)
+    throw new FileFault(
+      `has the character ${codePoint(odd[0])}, which XML has not`,
+      lineOf(text, odd.index),
+    );
+  const declared = /<!(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i.exec(text);
+  if (declared !== null)
+    throw new FileFault(
+      "declares a document type, which no IDoc has",
+      lineOf(text, declared.index),
+    );
+  expectShallow(text);
+}
+
+/** What is markup and no element, and how it ends. */
+const ASIDES = [
+  ["<!--", "-->"],
+  ["<![CDATA[", "]]>"],
+  ["<?", "?>"],
+] as const;
+
+/** One pass over the tags. @throws FileFault for more elements, or deeper ones, than an IDoc has */
+function expectShallow(text: string): void {
+  let depth = 0;
   let elements = 0;
-  for (let at = 0; ;) {
-    const within = open.at(-1) as Open;
-    const start = text.indexOf("<", at);
-    within.text += resolved(text.slice(at, start === -1 ? undefined : start));
-    if (start === -1) break;
-    TAG.lastIndex = start;
-    const tag = TAG.exec(text);
-    if (tag === null) return refuse(faultOfTag(text, start), start);
-    at = TAG.lastIndex;
-    const [, raw = "", ended, name, empty] = tag;
-    within.text += raw;
-    if (ended !== undefined) {
-      if (ended !== within.name) refuse(`is not whole XML: </${ended}> ends nothing`, start);
-      open.pop();
-      take(open.at(-1) as Open, within);
+  for (let at = text.indexOf("<"); at !== -1; at = text.indexOf("<", at)) {
+    const [start, close] = ASIDES.find(([one]) => text.startsWith(one, at)) ?? ["<", ">"];
+    const end = text.indexOf(close, at + start.length);
+    if (end === -1) throw new FileFault("ends inside a tag", lineOf(text, at));
+    if (start === "<" && text[at + 1] === "/") depth--;
+    else if (start === "<") {
+      if (++elements > ELEMENTS_MAX)
+        throw new FileFault(`has more than ${ELEMENTS_MAX} elements`, lineOf(text, at));
+      if (text[end - 1] !== "/" && ++depth > DEPTH_MAX)
+        throw new FileFault(`is more than ${DEPTH_MAX} elements deep`, lineOf(text, at));
     }
-    if (name === undefined) continue;
-    if (++elements > ELEMENTS_MAX) refuse(`has more than ${ELEMENTS_MAX} elements`, start);
-    if (empty === "/") take(within, opened(name));
-    else if (open.push(opened(name)) > DEPTH_MAX + 1)
-      refuse(`is more than ${DEPTH_MAX} elements deep`, start);
+    at = end + close.length;
   }
-  const [unended] = open.slice(1);
-  if (unended !== undefined) refuse(`is not whole XML: <${unended.name}> has no end`, text.length);
-  const [root, another] = file.below;
-  if (root === undefined) throw new FileFault("has no root element");
-  if (another !== undefined || file.text.trim() !== "")
-    throw new FileFault("is not whole XML: there is more than its root element");
-  return root;
 }
 
-/** Why nothing between angle brackets begins here. */
-function faultOfTag(text: string, at: number): string {
-  if (/^<![A-Za-z]/.test(text.slice(at, at + 3)))
-    return "declares a document type, which no IDoc has";
-  const isCut = text.startsWith("<!", at) || !text.includes(">", at);
-  return isCut ? "ends inside a tag" : "is not whole XML: it has a tag that is none";
+const lineOf = (text: string, index: number): number => text.slice(0, index).split("\n").length;
+
+const require = createRequire(import.meta.url);
+
+/** Loaded with the first IDoc: most sites have none. */
+const library = (): typeof FastXml => require("fast-xml-parser") as typeof FastXml;
+
+const OPTIONS: FastXml.X2jOptions = {
+  ignoreAttributes: true,
+  parseTagValue: false,
+  parseAttributeValue: false,
+  processEntities: false,
+  trimValues: false,
+  ignoreDeclaration: true,
+  ignorePiTags: true,
+  maxNestedTags: DEPTH_MAX + 1,
+  isArray: () => true,
+};
+
+/** @throws FileFault */
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return new (library().XMLParser)(OPTIONS).parse(text) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    throw new FileFault(`cannot be read: ${(error as Error).message}`);
+  }
 }
 
-/** What has ended, as a field or a segment of what is above it. A field that is there twice is none. */
-function take(above: Open, { name, fields, below, text }: Open): void {
-  const isEmpty = below.length === 0 && Object.keys(fields).length === 0;
-  if (above.name === "" || !isEmpty || isSegmentName(name))
-    above.below.push({ name, fields, below });
-  else above.fields[name] = Object.hasOwn(above.fields, name) ? "" : text;
+/**
+ * What the parser makes of the elements of one name: a text, or an object of lists. Their order is theirs.
+ * @throws FileFault for an entity that there is not
+ */
+function elementsOf(list: unknown, name: string): Read[] {
+  return (list as readonly unknown[]).map((one) => {
+    const fields: Record<string, string> = {};
+    const segments: Read[] = [];
+    if (typeof one === "object" && one !== null)
+      for (const [child, members] of Object.entries(one)) {
+        if (!Array.isArray(members)) continue;
+        const [first] = members as readonly unknown[];
+        if (typeof first === "string" && members.length === 1 && !isSegmentName(child)) {
+          // Also where nobody reads it: a file with an entity that there is not is no XML.
+          resolved(first);
+          fields[child] = first;
+        } else segments.push(...elementsOf(members, child));
+      }
+    return { name, fields, below: segments };
+  });
 }
 
 /** An empty segment looks like an empty field. */
@@ -445,7 +488,10 @@ export function numberIn(text: string): Decimal | null {
   return before === "-" || after === "-" ? number.negated() : number;
 }
 
-/** A number divided by another, with all its digits. Null: there are more than 12 decimals, or the divisor is not above 0. */
+/**
+ * A number divided by another, with all its digits. Null: there are more than 12 decimals, or the divisor is not above 0. What
+ * is divided by here are pricing units: 1, 100, 1,000.
+ */
 export function dividedBy(number: Decimal, divisor: Decimal): Decimal | null {
   if (divisor.sign <= 0) return null;
   const quotient = number.over(divisor, 12);

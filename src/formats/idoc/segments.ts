@@ -263,7 +263,8 @@ export interface Row {
 
 /**
  * A message as a table, one segment a line, what is below it further in: `E1EDP02 QUALF=001 BELNR={order} ZEILE={item?} # order of
- * {line}`. In braces stands where the value is, with `?` where it may be missing; `E1EDP01*lines` is repeated. A line that begins with a field goes on with the one before. @throws TypeError for what the table of segments does not have
+ * {line}`. In braces stands where the value is, with `?` where it may be missing; `E1EDP01*lines` is repeated. A line that begins
+ * with a field goes on with the one before. @throws TypeError for what the table of segments does not have
  */
 export function rowsOf(table: string): readonly Row[] {
   const root: Row[] = [];

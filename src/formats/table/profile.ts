@@ -61,8 +61,8 @@ export const partsOf = ({ lists }: Profile): string[] => [
 ];
 
 /**
- * The kinds of rows in a part of an export, left out: in all of it. `tags`: what the tag column says in them, null: any row may be
- * one. Rows of lists have fields of the head besides (`repeats`), and may be numbered (`counts`).
+ * The kinds of rows in a part of an export, left out: in all of it. `tags`: what the tag column says in them, null: any row
+ * may be one. Rows of lists have fields of the head besides (`repeats`), and may be numbered (`counts`).
  */
 export const kindsOf = ({ tags, head, heading, footer, lists }: Profile, part?: string) => [
   ...(part === undefined || part === HEADS

@@ -402,7 +402,10 @@ const ZONES: Readonly<Record<string, string>> = {
 
 export type Effective = ReturnType<typeof effectiveFrom>[number];
 
-/** When the prices of a set begin to hold (DTM 007); `zone`: null, the company's. @throws FileFault for a clock that is not known */
+/**
+ * When the prices of a set begin to hold (DTM 007); `zone`: null, the company's. @throws FileFault for a clock that is not
+ * known
+ */
 export const effectiveFrom = ({ segments }: TransactionSet) =>
   all(segments, "DTM")
     .filter((dtm) => at(dtm, 1) === "007")
