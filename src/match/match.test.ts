@@ -633,3 +633,15 @@ test("an order in liters is compared in gallons, and its price per liter with no
   const [line] = readers(String).order(raw)?.lines ?? [];
   expect([line?.gallons?.plain(), line?.sale]).toEqual(["264.172", null]);
 });
+
+test("a party has its name in the site's table, whether its id stands there in capitals or not", () => {
+  const id = "0942f541-2340-4858-9502-8b0979809fca";
+  for (const [told, asked] of [
+    [id.toUpperCase(), id],
+    [id, id.toUpperCase()],
+  ] as const) {
+    const { reference } = filledWith([]);
+    reference.nameParty(told, "Lone Prairie");
+    expect(reference.party(asked)).toBe("Lone Prairie");
+  }
+});

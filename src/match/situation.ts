@@ -4,7 +4,7 @@
  */
 import { Decimal } from "../core/decimal.ts";
 import { push, sumOf } from "../core/groups.ts";
-import { sha256 } from "../core/keys.ts";
+import { lookedUp, sha256 } from "../core/keys.ts";
 import { remembered } from "../core/remembered.ts";
 import { byText } from "../core/text.ts";
 import { beginOf, DAY_MS } from "../core/time.ts";
@@ -288,12 +288,12 @@ export class Reference {
   }
 
   nameParty(id: string, name: string): void {
-    this.#parties.set(id, name);
+    this.#parties.set(lookedUp(id), name);
   }
 
   /** As people know it: its name, else its code, else its id. */
   party(id: string): string {
-    return this.#parties.get(id) ?? this.#code(id) ?? (id === "" ? "nobody named" : id);
+    return this.#parties.get(lookedUp(id)) ?? this.#code(id) ?? (id === "" ? "nobody named" : id);
   }
 
   #code(id: string): string | undefined {
@@ -430,7 +430,8 @@ export class Reference {
 
   /** Those that are agreed with a party. */
   readonly #ratesWith = remembered((party: string): readonly FreightRate[] => {
-    const called = [party, this.#parties.get(party) ?? party, this.#code(party) ?? party].map(fold);
+    const name = this.#parties.get(lookedUp(party)) ?? party;
+    const called = [party, name, this.#code(party) ?? party].map(fold);
     return this.#rates.filter((rate) => {
       const link = this.#links.get(rate.connectionId ?? "");
       if (rate.party !== null) return called.includes(fold(rate.party));
