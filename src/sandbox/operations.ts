@@ -63,7 +63,7 @@ export function perform(
     id,
     query: operation.query === undefined ? {} : valid(operation.query, query, "The query"),
     body: operation.body === undefined ? undefined : valid(operation.body, body, "The body"),
-    raw: body ?? null,
+    raw: isFields(body) ? body : {},
   };
   const handle = (handlers[name] ?? usual) as (call: Call) => Answer;
   return operation.method === "GET" ? world.lagging.read(now, () => handle(call)) : handle(call);
@@ -95,7 +95,7 @@ interface Call<Query = unknown, Body = unknown> {
   readonly query: Query;
   readonly body: Body;
   /** The body as it was sent, without defaults. */
-  readonly raw: Json;
+  readonly raw: Fields;
 }
 
 type Handlers = {
@@ -341,13 +341,9 @@ const handlers: Partial<Handlers> = {
   calculateFreight(call) {
     const { body } = call;
     const saved = body.connectionId === undefined ? null : savedRate(call, body.connectionId);
-    const sent = isFields(call.raw) ? call.raw : {};
-    const ratePerMile = exact(body.ratePerMile ?? saved?.ratePerMile);
-    const percent = exact(
-      sent.fuelSurchargePercent === undefined
-        ? (saved?.fuelSurchargePercent ?? 0)
-        : body.fuelSurchargePercent,
-    );
+    const rates: Fields = { ...saved, ...call.raw };
+    const ratePerMile = exact(rates.ratePerMile);
+    const percent = exact(rates.fuelSurchargePercent);
     const distanceMiles = exact(body.distanceMiles);
     const additionalFees = exact(body.additionalFees);
     const baseCost = ratePerMile.times(distanceMiles);
@@ -389,8 +385,9 @@ const handlers: Partial<Handlers> = {
   updateLocation(call) {
     const location = seen(call, "locations");
     // The fields of a schedule or compartment are not specified, so both are kept whole.
-    const sent = Object.entries(isFields(call.raw) ? call.raw : {});
-    const unspecified = sent.filter(([name]) => name === "schedules" || name === "compartments");
+    const unspecified = Object.entries(call.raw).filter(
+      ([name]) => name === "schedules" || name === "compartments",
+    );
     const changes = { ...known(call), ...Object.fromEntries(unspecified) };
     return one(200, amend(call, "locations", location, changes));
   },

@@ -183,7 +183,7 @@ describe("clock, faults, mistakes", () => {
   });
 
   it("a reset of the sandbox drops a write that is still delayed", async () => {
-    await sandbox.arm({ kind: "delay", ms: 60 });
+    await sandbox.arm({ kind: "delay", ms: 600 });
     const torn = expect(write()).rejects.toThrow();
     while ((await sandbox.requests()).length === 0) await new Promise(setImmediate);
     await sandbox.control("POST", "/reset", {});
