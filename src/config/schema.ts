@@ -30,6 +30,14 @@ export const secret = (description: string): z.ZodString =>
 const orNull = <Schema extends z.ZodType>(schema: Schema) =>
   schema.optional().transform((value) => value ?? null);
 
+const group = <Shape extends z.ZodRawShape>(description: string, shape: Shape) =>
+  z.strictObject(shape).describe(description);
+/** A group that may be left out: each of its settings has a usual value. */
+const usualGroup = <Shape extends z.ZodRawShape>(description: string, shape: Shape) =>
+  z
+    .strictObject(shape)
+    .prefault({} as never)
+    .describe(description);
 const text = (description: string) => z.string().min(1).describe(description);
 const flag = (description: string) => z.boolean().default(false).describe(description);
 const whole = (least: number, most: number, description: string) =>
@@ -57,85 +65,76 @@ const budget = z.strictObject({
     100_000,
     "How many requests the platform allows this key in a minute: a number.",
   ).default(usualBudget.perMinute),
-  reserve: z
-    .strictObject({
-      writes: percent("What of the month is kept for writes").default(usualBudget.reserve.writes),
-      readBacks: percent("What of the month is kept for looking for uncertain writes").default(
-        usualBudget.reserve.readBacks,
-      ),
-    })
-    .prefault({})
-    .describe("What polling may not use of the month: writes and readBacks, in percent."),
-  share: z
-    .strictObject({
+  reserve: usualGroup("What polling may not use of the month: writes and readBacks, in percent.", {
+    writes: percent("What of the month is kept for writes").default(usualBudget.reserve.writes),
+    readBacks: percent("What of the month is kept for looking for uncertain writes").default(
+      usualBudget.reserve.readBacks,
+    ),
+  }),
+  share: usualGroup(
+    "What may be used of the month at most: audit, and hour (by all but writes, before looks are slowed), in percent.",
+    {
       audit: percent("What reconciliation may use of the month at most").default(
         usualBudget.share.audit,
       ),
       hour: percent("What all but writes may use of the month within an hour").default(
         usualBudget.share.hour,
       ),
-    })
-    .prefault({})
-    .describe(
-      "What may be used of the month at most: audit, and hour (by all but writes, before looks are slowed), in percent.",
-    ),
+    },
+  ),
 });
 
-const platform = z
-  .strictObject({
-    url: address.describe("The address of the API, for example https://api.example.com/v1/public."),
-    formerUrls: z
-      .array(address)
-      .default([])
-      .describe(
-        "Addresses at which the same platform was before. The store belongs to one platform, and another address is " +
-          "refused unless the one before stands here.",
-      ),
-    environment: z
-      .enum(["live", "test"])
-      .describe("live or test: which kind of key it is (svc_live_ or svc_test_)."),
-    apiKey: secret("The API key: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
-    auth: z
-      .enum(["bearer", "x-api-key"])
-      .default("bearer")
-      .describe("bearer (Authorization) or x-api-key: the header that carries the key."),
-    overlap: duration("How far each walk reaches back before the last one").default(300_000),
-    late: duration(
-      "How late a record may be committed with an older time and still be found: each night every feed is read anew from " +
-        "the last night that succeeded, and so long before it",
-    ).default(LATE_MS),
-    settle: orNull(
-      duration(
-        "Instead of the built-in times: how long an uncertain request rests before it is looked for (test systems only)",
-      ),
+const platform = group("The fuel-logistics platform.", {
+  url: address.describe("The address of the API, for example https://api.example.com/v1/public."),
+  formerUrls: z
+    .array(address)
+    .default([])
+    .describe(
+      "Addresses at which the same platform was before. The store belongs to one platform, and another address is " +
+        "refused unless the one before stands here.",
     ),
-    budget: budget
-      .prefault({})
-      .describe("The requests that the platform allows, and who may use them."),
-    hub: orNull(
-      z
-        .strictObject({
-          url: address.describe("The address of the hub, for example http://127.0.0.1:8791."),
-          token: secret(
-            "This site's token at the hub: ${file:PATH} of a file with mode 0600, or ${VARIABLE}.",
-          ),
-        })
-        .describe(
-          "The hub that reads the platform's feeds for all sites with this API key: url and token.",
+  environment: z
+    .enum(["live", "test"])
+    .describe("live or test: which kind of key it is (svc_live_ or svc_test_)."),
+  apiKey: secret("The API key: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
+  auth: z
+    .enum(["bearer", "x-api-key"])
+    .default("bearer")
+    .describe("bearer (Authorization) or x-api-key: the header that carries the key."),
+  overlap: duration("How far each walk reaches back before the last one").default(300_000),
+  late: duration(
+    "How late a record may be committed with an older time and still be found: each night every feed is read anew from " +
+      "the last night that succeeded, and so long before it",
+  ).default(LATE_MS),
+  settle: orNull(
+    duration(
+      "Instead of the built-in times: how long an uncertain request rests before it is looked for (test systems only)",
+    ),
+  ),
+  budget: budget
+    .prefault({})
+    .describe("The requests that the platform allows, and who may use them."),
+  hub: orNull(
+    group(
+      "The hub that reads the platform's feeds for all sites with this API key: url and token.",
+      {
+        url: address.describe("The address of the hub, for example http://127.0.0.1:8791."),
+        token: secret(
+          "This site's token at the hub: ${file:PATH} of a file with mode 0600, or ${VARIABLE}.",
         ),
+      },
     ),
-  })
-  .describe("The fuel-logistics platform.")
-  .transform(({ overlap, late, settle, ...rest }) => ({
-    ...rest,
-    /** The address that the store is bound to: `url`, unless only this process has the platform elsewhere. */
-    knownAs: rest.url,
-    overlapMs: overlap,
-    /** How late a record may be committed and still be found by a nightly run. */
-    lateMs: late,
-    /** Null: the built-in settling times. */
-    settleMs: settle,
-  }));
+  ),
+}).transform(({ overlap, late, settle, ...rest }) => ({
+  ...rest,
+  /** The address that the store is bound to: `url`, unless only this process has the platform elsewhere. */
+  knownAs: rest.url,
+  overlapMs: overlap,
+  /** How late a record may be committed and still be found by a nightly run. */
+  lateMs: late,
+  /** Null: the built-in settling times. */
+  settleMs: settle,
+}));
 
 /** `platform.orders`: a source or sink of an endpoint. */
 export interface End {
@@ -384,34 +383,31 @@ function faultOfRedis(text: string): string | null {
 }
 
 /** Where people with a browser find the console. */
-const web = z
-  .strictObject({
-    port: port(0, "The console's port, 0 for any free one."),
-    host: text(
-      "The address of this machine that it listens on, by default 127.0.0.1: only this machine. Any other needs certificate, key, names and a user.",
-    ).default("127.0.0.1"),
-    names: z
-      .array(z.string().regex(HOST))
-      .default([])
-      .describe("What browsers call this machine: lower-case host names, without a port."),
-    certificate: text("The file of the TLS certificate with its chain, PEM.").optional(),
-    key: text("The file of the certificate's key, PEM.").optional(),
-    url: z
-      .string()
-      .regex(/^https:\/\/[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:\d{1,5})?$/)
-      .optional()
-      .describe(
-        "Where browsers find it behind a proxy of your own: https://NAME or https://NAME:PORT. Links in messages begin so.",
-      ),
-    proxies: z
-      .array(z.union([z.ipv4(), z.ipv6()]))
-      .default([])
-      .describe(
-        "The addresses of proxies of your own. Of what comes from them, X-Forwarded-For says who asked; from others it counts for nothing.",
-      ),
-  })
-  .describe("The console for people with a browser. Left out: there is none.")
-  .transform(listening);
+const web = group("The console for people with a browser. Left out: there is none.", {
+  port: port(0, "The console's port, 0 for any free one."),
+  host: text(
+    "The address of this machine that it listens on, by default 127.0.0.1: only this machine. Any other needs certificate, key, names and a user.",
+  ).default("127.0.0.1"),
+  names: z
+    .array(z.string().regex(HOST))
+    .default([])
+    .describe("What browsers call this machine: lower-case host names, without a port."),
+  certificate: text("The file of the TLS certificate with its chain, PEM.").optional(),
+  key: text("The file of the certificate's key, PEM.").optional(),
+  url: z
+    .string()
+    .regex(/^https:\/\/[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:\d{1,5})?$/)
+    .optional()
+    .describe(
+      "Where browsers find it behind a proxy of your own: https://NAME or https://NAME:PORT. Links in messages begin so.",
+    ),
+  proxies: z
+    .array(z.union([z.ipv4(), z.ipv6()]))
+    .default([])
+    .describe(
+      "The addresses of proxies of your own. Of what comes from them, X-Forwarded-For says who asked; from others it counts for nothing.",
+    ),
+}).transform(listening);
 
 interface Listening {
   readonly host: string;
@@ -445,8 +441,9 @@ const named = <Value extends z.ZodType>(what: string, value: Value) =>
   });
 
 /** Where sites ask a daemon that reads the platform's feeds for all of them. */
-const hub = z
-  .strictObject({
+const hub = group(
+  "This daemon is a hub: it reads the platform's feeds for all sites with its API key, and each site asks it for its own.",
+  {
     port: port(1, "The port on which sites ask it: a number."),
     host: text(
       "The address of this machine that it listens on, by default 127.0.0.1: only this machine. Any other needs certificate and key.",
@@ -457,32 +454,30 @@ const hub = z
       "The token of each site",
       secret("The site's token: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
     ),
-  })
-  .describe(
-    "This daemon is a hub: it reads the platform's feeds for all sites with its API key, and each site asks it for its own.",
-  )
-  .transform(listening);
+  },
+).transform(listening);
 
-const admin = z
-  .strictObject({
+const admin = group(
+  "The local admin interface, and under web the console for people with a browser.",
+  {
     port: port(0, "A port of this machine's loopback address, 0 for any free one.").default(0),
     web: orNull(web),
-  })
-  .describe("The local admin interface, and under web the console for people with a browser.");
+  },
+);
 
-const monitoring = z
-  .strictObject({
-    port: orNull(
-      port(
-        1,
-        "A port of this machine's loopback address that answers /healthz, /readyz and /metrics without a token.",
-      ),
+const monitoring = group("What a monitor on this machine may ask, for example Prometheus.", {
+  port: orNull(
+    port(
+      1,
+      "A port of this machine's loopback address that answers /healthz, /readyz and /metrics without a token.",
     ),
-  })
-  .describe("What a monitor on this machine may ask, for example Prometheus.");
+  ),
+});
 
-const retention = z
-  .strictObject({
+const retention = group(
+  "How long what nothing rests on any more is kept. Links, keys, hashes, the audit, and what each document was last " +
+    "delivered by are always kept.",
+  {
     replaced: duration(
       "How long the bytes of a request are kept after a newer version of every document in it was delivered",
     ).default(730 * DAY_MS),
@@ -490,16 +485,12 @@ const retention = z
       "How long both values of a difference are kept after both sides agreed again",
     ).default(730 * DAY_MS),
     paused: flag("true: everything is kept for ever."),
-  })
-  .describe(
-    "How long what nothing rests on any more is kept. Links, keys, hashes, the audit, and what each document was last " +
-      "delivered by are always kept.",
-  )
-  .transform(({ replaced, differences, paused }) => ({
-    /** Null: for ever. */
-    replacedMs: paused ? null : replaced,
-    differencesMs: paused ? null : differences,
-  }));
+  },
+).transform(({ replaced, differences, paused }) => ({
+  /** Null: for ever. */
+  replacedMs: paused ? null : replaced,
+  differencesMs: paused ? null : differences,
+}));
 
 const mailbox = z
   .string()
@@ -514,44 +505,38 @@ const timeOfDay = z
   .transform((time) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3)));
 
 /** Whom to tell of what is wrong, and when. */
-const alerts = z
-  .strictObject({
+const alerts = group(
+  "Whom to tell when something goes wrong, or is well again: webhook and email.",
+  {
     webhook: orNull(
-      z
-        .strictObject({
-          url: secret(
-            "Where messages are posted as JSON: ${file:PATH} or ${VARIABLE}, since such addresses are secrets. https only.",
-          ).refine(isWebhook, "is no https address"),
-          key: orNull(
-            secret(
-              "Signs each message (HMAC-SHA-256, header X-Fuelbridge-Signature): ${file:PATH} or ${VARIABLE}.",
-            ),
+      group("Messages as JSON over HTTPS: url and key.", {
+        url: secret(
+          "Where messages are posted as JSON: ${file:PATH} or ${VARIABLE}, since such addresses are secrets. https only.",
+        ).refine(isWebhook, "is no https address"),
+        key: orNull(
+          secret(
+            "Signs each message (HMAC-SHA-256, header X-Fuelbridge-Signature): ${file:PATH} or ${VARIABLE}.",
           ),
-        })
-        .describe("Messages as JSON over HTTPS: url and key."),
+        ),
+      }),
     ),
     email: orNull(
-      z
-        .strictObject({
-          host: text("The mail server, for example smtp.example.com."),
-          port: port(1, "Its port: a number.").default(587),
-          tls: z
-            .enum(["starttls", "implicit", "none"])
-            .default("starttls")
-            .describe(
-              "starttls (port 587), implicit (port 465) or none (this machine's own server).",
-            ),
-          user: orNull(text("The user at the mail server.")),
-          password: orNull(
-            secret("Its password: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
+      group("Messages by e-mail: host, port, tls, user, password, from and to.", {
+        host: text("The mail server, for example smtp.example.com."),
+        port: port(1, "Its port: a number.").default(587),
+        tls: z
+          .enum(["starttls", "implicit", "none"])
+          .default("starttls")
+          .describe(
+            "starttls (port 587), implicit (port 465) or none (this machine's own server).",
           ),
-          from: mailbox,
-          to: z
-            .array(mailbox)
-            .min(1)
-            .describe("Who gets the messages: a list of e-mail addresses."),
-        })
-        .describe("Messages by e-mail: host, port, tls, user, password, from and to."),
+        user: orNull(text("The user at the mail server.")),
+        password: orNull(
+          secret("Its password: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
+        ),
+        from: mailbox,
+        to: z.array(mailbox).min(1).describe("Who gets the messages: a list of e-mail addresses."),
+      }),
     ),
     collect: duration("How long changes are collected before they are told in one message").default(
       120_000,
@@ -560,19 +545,19 @@ const alerts = z
       1_800_000,
     ),
     quietHours: orNull(
-      z
-        .strictObject({ from: timeOfDay, to: timeOfDay })
-        .describe("When only what is urgent is told: from and to, in timeZone."),
+      group("When only what is urgent is told: from and to, in timeZone.", {
+        from: timeOfDay,
+        to: timeOfDay,
+      }),
     ),
-  })
-  .describe("Whom to tell when something goes wrong, or is well again: webhook and email.")
-  .transform(({ collect, unreachable, quietHours, ...channels }) => ({
-    ...channels,
-    collectMs: collect,
-    unreachableMs: unreachable,
-    /** Minutes of the day in the site's time zone; what is not urgent waits for `to`. Null: none. */
-    quiet: quietHours,
-  }));
+  },
+).transform(({ collect, unreachable, quietHours, ...channels }) => ({
+  ...channels,
+  collectMs: collect,
+  unreachableMs: unreachable,
+  /** Minutes of the day in the site's time zone; what is not urgent waits for `to`. Null: none. */
+  quiet: quietHours,
+}));
 
 export type AlertsConfig = z.output<typeof alerts>;
 
@@ -587,22 +572,19 @@ const CONNECTOR = "Which connector speaks to it; the other settings are that con
 const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
 /** When people wait for documents: what `every: auto` looks for most. */
-const officeHours = z
-  .strictObject({
-    days: z
-      .array(z.enum(WEEKDAYS))
-      .min(1)
-      .default(["mon", "tue", "wed", "thu", "fri"])
-      .describe("The days of the week: mon, tue, wed, thu, fri, sat, sun."),
-    from: timeOfDay,
-    to: timeOfDay,
-    holidays: z
-      .array(z.iso.date())
-      .default([])
-      .describe("Days (YYYY-MM-DD) on which nobody works: they count as Sundays."),
-  })
-  .describe("When people work, in timeZone: days, from, to and holidays.")
-  .transform(({ days, ...rest }) => ({ ...rest, days: days.map((day) => WEEKDAYS.indexOf(day)) }));
+const officeHours = group("When people work, in timeZone: days, from, to and holidays.", {
+  days: z
+    .array(z.enum(WEEKDAYS))
+    .min(1)
+    .default(["mon", "tue", "wed", "thu", "fri"])
+    .describe("The days of the week: mon, tue, wed, thu, fri, sat, sun."),
+  from: timeOfDay,
+  to: timeOfDay,
+  holidays: z
+    .array(z.iso.date())
+    .default([])
+    .describe("Days (YYYY-MM-DD) on which nobody works: they count as Sundays."),
+}).transform(({ days, ...rest }) => ({ ...rest, days: days.map((day) => WEEKDAYS.indexOf(day)) }));
 
 const schemaOf = (names: readonly string[], mappings: readonly string[]) =>
   z.strictObject({
@@ -631,15 +613,12 @@ const schemaOf = (names: readonly string[], mappings: readonly string[]) =>
           "the platform already has its connections or invoices; it counts within a day of that.",
       )
       .transform((day) => (day === "" ? null : day)),
-    log: z
-      .strictObject({
-        level: z
-          .enum(["debug", "info", "warn", "error"])
-          .default("info")
-          .describe("debug, info, warn or error. Payloads are logged at debug only."),
-      })
-      .prefault({})
-      .describe("What is logged."),
+    log: usualGroup("What is logged.", {
+      level: z
+        .enum(["debug", "info", "warn", "error"])
+        .default("info")
+        .describe("debug, info, warn or error. Payloads are logged at debug only."),
+    }),
     platform,
     endpoints: named(
       "The company's own systems",
