@@ -9,6 +9,7 @@ import type { Office } from "../office/questions.ts";
 import type { Answer } from "./answer.ts";
 import { ask, askOf } from "../app/ask.ts";
 import { addCommand, thisPerson } from "./command.ts";
+import { lined } from "../views/text.ts";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
@@ -48,21 +49,19 @@ async function checked(file: string, head: string | null): Promise<Answer> {
   const { entries, broken } = found;
   const text =
     broken === null
-      ? [
+      ? lined(
           `All ${counted(entries, "entry", "entries")} of the audit are as they were written.`,
-          ...(found.head === null
-            ? []
-            : [`Head, to be noted elsewhere: ${found.head.entry}:${found.head.hash}`]),
-        ]
-      : [
+          found.head && `Head, to be noted elsewhere: ${found.head.entry}:${found.head.hash}`,
+        )
+      : lined(
           broken.how === "missing"
             ? `Entry ${broken.entry} of the audit is missing; those before it are as they were written.`
             : `Entry ${broken.entry} of the audit is not as it was written; those before it are.`,
           "  next: Somebody wrote into the store by hand. Keep it, and compare it with a backup: `fuelbridge audit` lists both.",
-        ];
+        );
   return {
     data: found,
-    text: text.join("\n"),
+    text,
     exitCode: broken === null ? exitCodes.ok : exitCodes.runtime,
   };
 }
@@ -195,27 +194,24 @@ async function verify(folder: string, seal: string | null, file: string | null):
       "The pack was made by an older version, or from a store without entries: verify it without --audit.",
     );
   const audit = file === null ? null : await ask(file, (office) => office.checkAudit(head));
-  const wrong = [
-    ...found.changed.map((name) => `changed: ${name}`),
-    ...found.missing.map((name) => `missing: ${name}`),
-    ...found.extra.map((name) => `not of the pack: ${name}`),
-    ...(sealed === false ? [`the seal is ${found.seal}, not the one that was noted`] : []),
-    ...(audit === null || audit.broken === null
-      ? []
-      : [
-          `the store's audit is not the one of the pack: entry ${audit.broken.entry} is ${audit.broken.how}`,
-        ]),
-  ];
+  const broken = audit?.broken ?? null;
+  const wrong = lined(
+    found.changed.map((name) => `changed: ${name}`),
+    found.missing.map((name) => `missing: ${name}`),
+    found.extra.map((name) => `not of the pack: ${name}`),
+    sealed === false && `the seal is ${found.seal}, not the one that was noted`,
+    broken &&
+      `the store's audit is not the one of the pack: entry ${broken.entry} is ${broken.how}`,
+  );
   return {
     data: { ...found, sealed, head, audit },
     text:
-      wrong.length > 0
-        ? wrong.join("\n")
-        : [
-            `All ${files.size} files are as they were when the pack was made. Seal: ${found.seal}`,
-            ...(head === null ? [] : [inWords(head, audit !== null)]),
-          ].join("\n"),
-    exitCode: wrong.length === 0 ? exitCodes.ok : exitCodes.runtime,
+      wrong ||
+      lined(
+        `All ${files.size} files are as they were when the pack was made. Seal: ${found.seal}`,
+        head && inWords(head, audit !== null),
+      ),
+    exitCode: wrong === "" ? exitCodes.ok : exitCodes.runtime,
   };
 }
 

@@ -18,7 +18,7 @@ import type { Answer } from "./answer.ts";
 import { askOf } from "../app/ask.ts";
 import { addCommand, thisPerson } from "./command.ts";
 import { loadConfiguration } from "../app/configuration.ts";
-import { instant } from "../views/text.ts";
+import { instant, lined } from "../views/text.ts";
 
 export function backupCommands(program: Command): void {
   addCommand(
@@ -53,15 +53,15 @@ export function backupCommands(program: Command): void {
       const { counts, until } = copy;
       return {
         data: { state, from: resolve(file), aside, ...copy },
-        text: [
+        text: lined(
           `The store in ${state} is the backup now: ${counted(counts.delivery, "delivery", "deliveries")}${until === null ? "" : `, until ${instant(until)}`}.`,
-          ...(aside === null ? [] : [`What was there is kept in ${aside}.`]),
+          aside && `What was there is kept in ${aside}.`,
           "",
           "1. Put files that the ERP exported since then back into the export folder.",
           "2. Start the daemon. It reads and looks for everything, and sends nothing.",
           "3. fuelbridge now all, then wait until fuelbridge status shows nothing new.",
           "4. Look at fuelbridge quarantine list, then: fuelbridge release restored",
-        ].join("\n"),
+        ),
       };
     },
   ).option("--by <name>", "who restores it (default: this user)");

@@ -37,7 +37,7 @@ import { looksOf } from "../office/month.ts";
 import type { MonthStatus } from "../office/answers.ts";
 import { listText, staleText, stretchText } from "../views/status.ts";
 import { when } from "./doctor.ts";
-import { durationText, table } from "../views/text.ts";
+import { durationText, lined, table } from "../views/text.ts";
 import { HOUR_MS } from "../core/time.ts";
 
 interface Assumed {
@@ -292,36 +292,25 @@ export function planInWords(plan: Plan): string {
   const [header = [], ...rows] = cells.map((texts) =>
     Array.from({ length: withOffice ? 6 : 5 }, (_, at) => texts[at] ?? ""),
   );
-  return [
+  return lined(
     table(header, rows),
     "",
-    ...(sites === 1 && companies === 1
-      ? []
-      : [
-          `These are the figures of one ${companies > 1 ? "company" : "site"}; the ${companies > 1 ? `${companies} companies` : `${sites} sites`} that share the API key need ${total} at least, and each has its part.`,
-        ]),
+    (sites > 1 || companies > 1) &&
+      `These are the figures of one ${companies > 1 ? "company" : "site"}; the ${companies > 1 ? `${companies} companies` : `${sites} sites`} that share the API key need ${total} at least, and each has its part.`,
     `Of ${counted(perMonth, "request")} a month polls may use ${forPolls}, and need ${polls} at least.`,
-    ...(stretch > 1
-      ? [stretchText({ stretch, runsOut: null })]
-      : ["What they bring costs more: a request for every hundred changes."]),
-    ...(auto === null ? [] : [autoText(auto)]),
-    ...lists.filter(({ slowing }) => slowing > 1).map(listText),
-    ...(audit.wantsShare === null
-      ? []
-      : [
-          `Reconciliation does not fit into its share of the month; platform.budget.share.audit: ${audit.wantsShare} would do.`,
-        ]),
-    ...(writes > 0
-      ? []
-      : [
-          "Writes are not in it: --writes NUMBER adds those documents a day that go to the platform.",
-        ]),
-    ...(attaching && attachments === 0
-      ? [
-          "PDFs are not in it: --attachments NUMBER adds those documents a day whose PDF is attached.",
-        ]
-      : []),
-  ].join("\n");
+    stretch > 1
+      ? stretchText({ stretch, runsOut: null })
+      : "What they bring costs more: a request for every hundred changes.",
+    auto && autoText(auto),
+    lists.filter(({ slowing }) => slowing > 1).map(listText),
+    audit.wantsShare !== null &&
+      `Reconciliation does not fit into its share of the month; platform.budget.share.audit: ${audit.wantsShare} would do.`,
+    writes === 0 &&
+      "Writes are not in it: --writes NUMBER adds those documents a day that go to the platform.",
+    attaching &&
+      attachments === 0 &&
+      "PDFs are not in it: --attachments NUMBER adds those documents a day whose PDF is attached.",
+  );
 }
 
 const autoText = ({ requests, flows }: NonNullable<Plan["auto"]>): string =>

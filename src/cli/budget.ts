@@ -2,12 +2,12 @@ import { type Command, InvalidArgumentError } from "commander";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigurationError } from "../core/errors.ts";
-import { ask, askOf } from "../app/ask.ts";
+import { askOf } from "../app/ask.ts";
 import { type Answer, ofEach } from "./answer.ts";
+import { question } from "./asking.ts";
 import { addCommand, type Given } from "./command.ts";
 import { loadCompanies, loadSharers } from "../app/configuration.ts";
 import { budgetView } from "../views/status.ts";
-import { asText } from "../views/text.ts";
 
 /** The file of the store in its folder. */
 const STORE = "fuelbridge.sqlite";
@@ -16,15 +16,12 @@ export function budget(program: Command): void {
   const parent = program
     .command("budget")
     .description("the requests that the platform allows in a month");
-  addCommand(
+  question(
     parent,
     "status",
     "what went to what, and how long it lasts",
-    async ({ file }) => {
-      const data = await ask(file, (office) => office.budget());
-      return { data, text: asText(budgetView(data)) };
-    },
-    "each",
+    (office) => office.budget(),
+    (month) => budgetView(month),
   );
   addCommand(parent, "plan", "what the configured schedules cost (offline)", planned, "all")
     .option("--writes <number>", "documents a day that go to the platform (default: 0)", count)

@@ -101,6 +101,22 @@ export function commandName(command: Command): string {
   return names.join(" ");
 }
 
+const RECORDS_MAX = 10_000;
+
+/** How many records an option says. `such`: for example. @throws ConfigurationError */
+export function recordsGiven(
+  option: string,
+  text: string,
+  { least, such }: { readonly least: number; readonly such: number },
+): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= least && count <= RECORDS_MAX) return count;
+  throw new ConfigurationError(
+    `--${option} ${text} is no number of records.`,
+    `Give a whole number from ${least} to ${RECORDS_MAX}, for example --${option} ${such}.`,
+  );
+}
+
 const DEFAULT_CONFIG = "config/fuelbridge.yaml";
 
 /** Who decides, for the audit: who called sudo, where somebody did. The service's user runs their command for them. */

@@ -11,6 +11,7 @@ import { defined } from "../core/defined.ts";
 import { exitCodes } from "../core/errors.ts";
 import type { Reason } from "../engine/schedule.ts";
 import type { Logger } from "../log.ts";
+import { lined } from "../views/text.ts";
 import type { Status } from "../office/answers.ts";
 import { type Answer, ofEach } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";
@@ -108,14 +109,14 @@ function stepText(reasons: readonly Reason[], quarantined: number): string {
   const people = `${counted(quarantined, "document")} in quarantine: fuelbridge quarantine list`;
   if (reasons.length === 0) return quarantined === 0 ? "In step." : `In step, but for ${people}`;
   const isDone = reasons.every(({ held }) => held);
-  return [
+  return lined(
     isDone ? "Nothing is left to do now, but both sides are not in step:" : "Not in step:",
-    ...reasons.flatMap(({ flow, message, next }) => [
+    reasons.flatMap(({ flow, message, next }) => [
       `  ${flow === null ? "" : `${flow}: `}${message}`,
       `    ${next}`,
     ]),
-    ...(quarantined === 0 ? [] : [`  Beside that, ${people}`]),
-  ].join("\n");
+    quarantined > 0 && `  Beside that, ${people}`,
+  );
 }
 
 /** What people should see in a log that shows little. */

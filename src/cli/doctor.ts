@@ -24,7 +24,7 @@ import { loadCompanies, loadConfiguration, loadSharers } from "../app/configurat
 import { openLooking } from "../app/endpoints.ts";
 import { untilSignal } from "../app/process.ts";
 import { examineState, examineTables, needsOf } from "../app/examine.ts";
-import { table, durationText } from "../views/text.ts";
+import { durationText, lined, table } from "../views/text.ts";
 import { thisUser } from "../store/user.ts";
 
 interface Examined extends Examination {
@@ -282,26 +282,23 @@ function checkText(
   key: KeyNeed | null,
 ): string {
   const { company, platform, flows } = config;
-  return [
+  return lined(
     `${config.file} is right.`,
     "",
     `company   ${company}, ${platform.environment} environment at ${platform.url}`,
     `state     ${config.state}`,
     `tables    ${tables.length === 0 ? "none" : tables.join(", ")} in ${config.crossReferences}`,
     `rights    as the user ${thisUser()} has them; the service's user may have others`,
-    ...(key === null
-      ? []
-      : [
-          `key       ${key.companies} companies share it, and need ${key.total} of its ${key.perMonth} requests a month at least`,
-        ]),
-    ...(note === null ? [] : [`note      ${note}`]),
+    key &&
+      `key       ${key.companies} companies share it, and need ${key.total} of its ${key.perMonth} requests a month at least`,
+    note && `note      ${note}`,
     `flows     ${counted(flows.length, "flow")}`,
     "",
     table(
       ["FLOW", "FROM", "TO", "WHEN", "MAPPING"],
       flows.map((flow) => [flow.name, end(flow.from), target(flow), when(flow), flow.mapping]),
     ),
-  ].join("\n");
+  );
 }
 
 /** `items (24 rows, separated by tabs)`: commas need no word. */

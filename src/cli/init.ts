@@ -1,5 +1,5 @@
 /** `fuelbridge init`: from seven answers to a configuration, its secrets and tables, looked over and ready to start. */
-import { counted } from "../core/text.ts";
+import { capital, counted } from "../core/text.ts";
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import {
@@ -23,7 +23,7 @@ import { defined } from "../core/defined.ts";
 import { ConfigurationError, EnvironmentError, exitCodes } from "../core/errors.ts";
 import { calendarOf, faultOfTimeZone } from "../core/time.ts";
 import { shippedFolder } from "../formats/table/profile.ts";
-import { table } from "../views/text.ts";
+import { lined, table } from "../views/text.ts";
 import type { Answer } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";
 
@@ -176,10 +176,6 @@ const environmentOf = (key: string): string | null =>
 function usualZone(): string | undefined {
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
   return timeZone.includes("/") && faultOfTimeZone(timeZone) === null ? timeZone : undefined;
-}
-
-function capital(text: string): string {
-  return text.replace(/^./, (letter) => letter.toUpperCase());
 }
 
 /** What answers are checked by, loaded when somebody answers: the settings that they become. */
@@ -476,30 +472,25 @@ function inWords({ config, state, owner, written, flows, looked, erp }: Outcome)
   const { command, code, said } = looked;
   const paused = flows.paused.length === 0 ? "" : ` Paused: ${flows.paused.join(", ")}.`;
   const again = `When that is settled, look again: ${called()} ${command} --config ${config}`;
-  return [
+  return lined(
     table(["FILE", "WHAT"], [...rows, [state, "the store's folder"]]),
     "",
     `Flows that will run: ${flows.running.join(", ")}.${paused}`,
-    ...when(
-      written.some(({ path }) => path.endsWith(".csv")),
+    written.some(({ path }) => path.endsWith(".csv")) &&
       "Fill the tables: what has no row in them waits in the quarantine until it has one.",
-    ),
-    ...when(
-      owner === null && process.getuid?.() === 0,
+    owner === null &&
+      process.getuid?.() === 0 &&
       "The files belong to root. For a service with a user of its own, run it with --owner NAME.",
-    ),
     "",
     said,
-    ...when(code !== exitCodes.ok, "", again),
+    code !== exitCodes.ok && ["", again],
     "",
-    ...(BEFORE[erp]?.(config) ?? []),
+    BEFORE[erp]?.(config) ?? [],
     "Start it with",
     "",
     `  ${startOf(config)}`,
-  ].join("\n");
+  );
 }
-
-const when = (is: boolean, ...lines: readonly string[]): readonly string[] => (is ? lines : []);
 
 const AGREED =
   (who: string): (() => string[]) =>

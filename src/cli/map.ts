@@ -30,9 +30,9 @@ import {
 import { COUNTERPARTS_MAX } from "../office/asked.ts";
 import type { Office } from "../office/questions.ts";
 import type { Sample } from "../store/queries.ts";
-import { table } from "../views/text.ts";
+import { lined, table } from "../views/text.ts";
 import type { Answer } from "./answer.ts";
-import { addCommand } from "./command.ts";
+import { addCommand, recordsGiven } from "./command.ts";
 import { join, relative } from "node:path";
 import { causeOf } from "../config/problems.ts";
 import { readCases, runCase } from "../mapping/cases.ts";
@@ -54,7 +54,7 @@ export function map(program: Command): void {
       const opened = openMapping(config, flow ?? "");
       return last === undefined
         ? mapRecord(file, opened, record ?? "")
-        : mapLast(file, opened, countOf(last));
+        : mapLast(file, opened, recordsGiven("last", last, { least: 1, such: 1_000 }));
     },
   )
     .option(
@@ -67,18 +67,6 @@ export function map(program: Command): void {
 
 const USAGE =
   "Give a flow and a file or number (fuelbridge map invoices INV-1001), a flow and --last 1000, --cases, or --types.";
-const LAST_MAX = 10_000;
-
-/** @throws ConfigurationError */
-function countOf(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1 && count <= LAST_MAX) return count;
-  throw new ConfigurationError(
-    `--last ${text} is no number of records.`,
-    `Give a whole number from 1 to ${LAST_MAX}, for example --last 1000.`,
-  );
-}
-
 interface OpenMapping {
   readonly config: Config;
   readonly flow: FlowConfig;
@@ -90,13 +78,16 @@ interface OpenMapping {
 }
 
 /** @throws ConfigurationError when there is no such flow */
+function flowIn({ file, flows }: Config, name: string): FlowConfig {
+  const flow = flows.find((one) => one.name === name);
+  if (flow !== undefined) return flow;
+  const names = flows.map((one) => one.name).join(", ");
+  throw new ConfigurationError(`${file} has no flow "${name}".`, `Flows: ${names}.`);
+}
+
+/** @throws ConfigurationError when there is no such flow */
 function openMapping(config: Config, name: string): OpenMapping {
-  const flow = config.flows.find((one) => one.name === name);
-  if (flow === undefined)
-    throw new ConfigurationError(
-      `${config.file} has no flow "${name}".`,
-      `Flows: ${config.flows.map((one) => one.name).join(", ")}.`,
-    );
+  const flow = flowIn(config, name);
   const tables = openTables(config.crossReferences);
   const { currency, timeZone } = config;
   const dayOf = calendarOf(timeZone);
@@ -266,17 +257,7 @@ async function mapLast(file: string, opened: OpenMapping, count: number): Promis
         ),
       );
     });
-    const counts = Object.fromEntries(
-      [...Map.groupBy(judged, ({ verdict }) => verdict)].map(([name, of]) => [name, of.length]),
-    );
-    const differing = judged.filter(isDifferent);
-    const data = {
-      flow: flow.name,
-      mapping: opened.mapping.name,
-      looked: judged.length,
-      counts,
-      differing,
-    };
+    const data = lookedAt(opened, judged);
     return { data, text: lastText(data) };
   } finally {
     for (const endpoint of endpoints.values()) await endpoint.close();
@@ -331,15 +312,18 @@ const isDifferent = ({ verdict, sent }: Judged): boolean =>
 
 const SHOWN_MAX = 50;
 
-interface Looked {
-  readonly flow: string;
-  readonly mapping: string;
-  readonly looked: number;
-  readonly counts: Readonly<Record<string, number>>;
-  readonly differing: readonly Judged[];
-}
+const lookedAt = ({ flow, mapping }: OpenMapping, judged: readonly Judged[]) => ({
+  flow: flow.name,
+  mapping: mapping.name,
+  looked: judged.length,
+  counts: Object.fromEntries(
+    [...Map.groupBy(judged, ({ verdict }) => verdict)].map(([name, of]) => [name, of.length]),
+  ),
+  differing: judged.filter(isDifferent),
+});
 
-function lastText({ flow, mapping, looked, counts, differing }: Looked): string {
+function lastText(data: ReturnType<typeof lookedAt>): string {
+  const { flow, mapping, looked, counts, differing } = data;
   const rows = differing.slice(0, SHOWN_MAX).flatMap(({ verdict, id, number, fields, reason }) => {
     const name = number ?? id;
     if (verdict !== "changed") return [[name, verdict, reason || "it was not sent before", "", ""]];
@@ -353,15 +337,16 @@ function lastText({ flow, mapping, looked, counts, differing }: Looked): string 
     ]);
   });
   const each = Object.entries(counts).map(([verdict, count]) => `${count} ${verdict}`);
-  return [
+  return lined(
     `${counted(looked, "stored record")} of the flow ${flow} with the mapping ${mapping}: ${each.join(", ") || "none"}.`,
-    ...(rows.length === 0
-      ? ["Nothing would differ from what was sent."]
-      : ["", table(["NUMBER", "VERDICT", "FIELD", "SENT", "NOW"], rows)]),
-    ...(differing.length > SHOWN_MAX
-      ? ["", `${differing.length - SHOWN_MAX} more differ; --json has them all.`]
-      : []),
-  ].join("\n");
+    rows.length === 0
+      ? "Nothing would differ from what was sent."
+      : ["", table(["NUMBER", "VERDICT", "FIELD", "SENT", "NOW"], rows)],
+    differing.length > SHOWN_MAX && [
+      "",
+      `${differing.length - SHOWN_MAX} more differ; --json has them all.`,
+    ],
+  );
 }
 
 /* The site's own mappings: their cases (`map --cases`), and what an editor needs of them (`map --types`). */
@@ -494,11 +479,7 @@ export function plan(program: Command): void {
 /** @throws ConfigurationError when there is no such flow */
 async function planned(file: string, flow: string | null, read: boolean): Promise<Answer> {
   const config = await loadConfiguration(file);
-  if (flow !== null && !config.flows.some(({ name }) => name === flow))
-    throw new ConfigurationError(
-      `${config.file} has no flow "${flow}".`,
-      `Flows: ${config.flows.map(({ name }) => name).join(", ")}.`,
-    );
+  if (flow !== null) flowIn(config, flow);
   const { dryRun } = await import("../app/dry-run.ts");
   const found = await askOf(
     config,
@@ -521,24 +502,22 @@ function inWords({ flows, writes, requests }: DryRun, read: boolean): string {
     String(flow.quarantined.reduce((sum, { count }) => sum + count, 0)),
   ]);
   const shown = writes.slice(0, WRITES_SHOWN);
-  return [
+  return lined(
     "Nothing was sent, and nothing is stored of this.",
     read
       ? `The sources were read, for ${counted(requests, "request")} to the platform.`
       : "No source was read: this is about what is stored and waits.",
     "",
     table(["FLOW", "TO", "NEW", "CHANGED", "NOTHING", "PERSON"], rows),
-    ...(rows.some(([, , creates]) => creates !== "0")
-      ? [
-          "NEW: not delivered by fuelbridge yet. What its receiver has already is found there and linked.",
-        ]
-      : []),
-    ...flows.flatMap(reasons),
-    ...shown.flatMap(documentInWords),
-    ...(writes.length > WRITES_SHOWN
-      ? ["", `${writes.length - WRITES_SHOWN} more documents; --json has them all.`]
-      : []),
-  ].join("\n");
+    rows.some(([, , creates]) => creates !== "0") &&
+      "NEW: not delivered by fuelbridge yet. What its receiver has already is found there and linked.",
+    flows.flatMap(reasons),
+    shown.flatMap(documentInWords),
+    writes.length > WRITES_SHOWN && [
+      "",
+      `${writes.length - WRITES_SHOWN} more documents; --json has them all.`,
+    ],
+  );
 }
 
 const reasons = ({ flow, trouble, quarantined }: FlowPlan): string[] => [

@@ -4,9 +4,9 @@ import type { Command } from "commander";
 import { Decimal } from "../core/decimal.ts";
 import { ConfigurationError, exitCodes } from "../core/errors.ts";
 import type { Trial, Values } from "../formats/table/records.ts";
-import { table } from "../views/text.ts";
+import { lined, table } from "../views/text.ts";
 import type { Answer } from "./answer.ts";
-import { addBareCommand } from "./command.ts";
+import { addBareCommand, recordsGiven } from "./command.ts";
 
 export function profile(program: Command): void {
   const parent = program
@@ -16,8 +16,11 @@ export function profile(program: Command): void {
     parent,
     "try <file> [parts...]",
     "how a file is read: records, refused rows, control totals; nothing is delivered",
-    async ({ args: [file = "", ...parts], options }) =>
-      tryFiles(filesOf(file, parts), options["profile"] ?? "", rowsOf(options["rows"])),
+    async ({ args: [file = "", ...parts], options }) => {
+      const { profile = "", rows = ROWS } = options;
+      const shown = recordsGiven("rows", rows, { least: 0, such: 100 });
+      return tryFiles(filesOf(file, parts), profile, shown);
+    },
   )
     .requiredOption(
       "--profile <profile>",
@@ -47,18 +50,7 @@ function filesOf(file: string, parts: readonly string[]): Map<string, string> {
   ]);
 }
 
-const ROWS = 20;
-const ROWS_MAX = 10_000;
-
-/** @throws ConfigurationError */
-function rowsOf(text: string | undefined): number {
-  const count = text === undefined ? ROWS : Number(text);
-  if (Number.isInteger(count) && count >= 0 && count <= ROWS_MAX) return count;
-  throw new ConfigurationError(
-    `--rows ${text} is no number of records.`,
-    `Give a whole number from 0 to ${ROWS_MAX}, for example --rows 100.`,
-  );
-}
+const ROWS = "20";
 
 async function listProfiles(): Promise<Answer> {
   const { openProfile, shippedProfiles } = await import("../formats/table/profile.ts");
@@ -99,37 +91,23 @@ async function tryFiles(
 
 function trialText(trial: Trial, rows: number): string {
   const { read, refused, records, refusals, totals, leftOut, notices } = trial;
-  return [
-    ...(records.length === 0 ? [] : [recordsTable(records), ""]),
-    ...(read > records.length && rows > 0 ? [`... and ${read - records.length} more`, ""] : []),
-    ...(refusals.length === 0
-      ? []
-      : [
-          "Refused:",
-          table(
-            ["LINE", "COLUMN", "VALUE", "RECORD", "WHY"],
-            refusals.map(({ line, column, value, id, file, message }) => [
-              line === 0 ? file : String(line),
-              column || "-",
-              value || "-",
-              id,
-              message,
-            ]),
-          ),
-          "",
-        ]),
-    ...(totals.length === 0
-      ? []
-      : [
-          table(
-            ["CONTROL TOTAL", "VALUES", "SUM"],
-            totals.map(({ field, count, sum }) => [field, String(count), sum.fixed(0)]),
-          ),
-          "",
-        ]),
-    ...notices,
+  const refusedRows = refusals.map(({ line, column, value, id, file, message }) => {
+    const at = line === 0 ? file : String(line);
+    return [at, column || "-", value || "-", id, message];
+  });
+  const sums = totals.map(({ field, count, sum }) => [field, String(count), sum.fixed(0)]);
+  return lined(
+    records.length > 0 && [recordsTable(records), ""],
+    read > records.length && rows > 0 && [`... and ${read - records.length} more`, ""],
+    refusals.length > 0 && [
+      "Refused:",
+      table(["LINE", "COLUMN", "VALUE", "RECORD", "WHY"], refusedRows),
+      "",
+    ],
+    totals.length > 0 && [table(["CONTROL TOTAL", "VALUES", "SUM"], sums), ""],
+    notices,
     `${counted(read, "record")} read, ${refused} refused${leftOut > 0 ? `, ${counted(leftOut, "row")} left out` : ""}.`,
-  ].join("\n");
+  );
 }
 
 /** A column per field that any of them has; of a list: how many there are. */

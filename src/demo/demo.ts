@@ -18,7 +18,7 @@ import type { Answer } from "../cli/answer.ts";
 import { type Composed, composeDaemon } from "../app/compose.ts";
 import { loadConfiguration } from "../app/configuration.ts";
 import { untilSignal } from "../app/process.ts";
-import { instant, table } from "../views/text.ts";
+import { instant, lined, table } from "../views/text.ts";
 import { play } from "./play.ts";
 import { compareSides, type Comparison, type Totals } from "./totals.ts";
 import { dropExports, PLATFORM, startPlatform, type World, root } from "./world.ts";
@@ -235,19 +235,13 @@ function compared(report: Report, { quarantine }: Status, seconds: number): stri
   // What is with a person is told by the next line.
   const differing = report.cases.filter(({ bucket }) => telling.has(bucket)).length;
   const people = documentsIn(parted(quarantine)[0]);
-  return [
+  return lined(
     `All that can go by itself has gone after ${seconds.toFixed(1)} s. ${agreementOf(report)}, says a reconciliation of this month.`,
-    ...(differing === 0
-      ? []
-      : [
-          `${counted(differing, "case")}, each with both values: node src/launch.mjs reconcile --last`,
-        ]),
-    ...(people === 0
-      ? []
-      : [
-          `${counted(people, "document")} for a person, each with its reason: node src/launch.mjs quarantine list`,
-        ]),
-  ].join("\n");
+    differing > 0 &&
+      `${counted(differing, "case")}, each with both values: node src/launch.mjs reconcile --last`,
+    people > 0 &&
+      `${counted(people, "document")} for a person, each with its reason: node src/launch.mjs quarantine list`,
+  );
 }
 
 function tell(
@@ -389,20 +383,17 @@ function whereToLook(folder: string, config: string, status: Status): string {
   const people = documentsIn(parted(status.quarantine)[0]);
   const dues = status.flows.flatMap(({ nextDueAt }) => (nextDueAt === null ? [] : [nextDueAt]));
   const next = dues.toSorted((one, other) => one.localeCompare(other))[0] ?? null;
-  return [
+  return lined(
     `Where to look:`,
     `  ${folder}/erp/import  what the ERP gets, one CSV file per document`,
     `  ${folder}/erp/export  what the ERP gives; read files are in archive/`,
     `  export FUELBRIDGE_CONFIG=${config}, then`,
     "  node src/launch.mjs status                 the same flows, any time",
     "  node src/launch.mjs trace INV-2026-00007   one document's way",
-    ...(people > 0
-      ? [
-          `  node src/launch.mjs quarantine list        ${people} that a person must decide, each with its reason`,
-        ]
-      : []),
-    ...(next === null ? [] : [`Next look at ${instant(next)}.`]),
-  ].join("\n");
+    people > 0 &&
+      `  node src/launch.mjs quarantine list        ${people} that a person must decide, each with its reason`,
+    next && `Next look at ${instant(next)}.`,
+  );
 }
 
 /* Where a demo takes place: its folder, its configuration, its console, and the server that its ERP's folder may be behind. */

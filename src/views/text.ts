@@ -74,6 +74,16 @@ export function inLine(text: Inline): string {
   return word.is === "code" ? `\`${inLine(word.text)}\`` : inLine(word.text);
 }
 
+/** A line, or several; null or false: it does not apply. */
+type Lines = string | false | null | readonly (string | false | null)[];
+
+/** A text of those lines that apply. */
+export const lined = (...lines: readonly Lines[]): string =>
+  lines
+    .flat()
+    .filter((line) => typeof line === "string")
+    .join("\n");
+
 /* Plain text in columns that fit the terminal. Columns of numbers stand to the right. */
 
 /**
