@@ -95,7 +95,7 @@ const isLong = (suite: Suite): boolean =>
 /** It runs once more, with every message of the product reworded. */
 const isRewording = ({ file }: Suite): boolean => file === "test/rewording.test.ts";
 const isTold = ({ file }: Suite): boolean =>
-  ["connectors/tryton/kit.test.ts", "test/tryton/story.test.ts"].includes(file);
+  ["connectors/tryton/kit.test.ts", "test/tryton/story.long.test.ts"].includes(file);
 /** Small files that take long. */
 const LENGTHY = [
   "connectors/sql-staging/kit.test.ts",
@@ -127,10 +127,10 @@ const LENGTHY = [
   "test/sim/pace.test.ts",
   "test/sim/sim.test.ts",
   "test/sql-staging/kills.long.test.ts",
-  "test/sql-staging/reconcile.test.ts",
+  "test/sql-staging/reconcile.long.test.ts",
   "test/tryton/kills.long.test.ts",
   "test/tryton/recipe.long.test.ts",
-  "test/tryton/story.test.ts",
+  "test/tryton/story.long.test.ts",
 ];
 
 /** Vitest begins with the largest file of a project, or with the longest suite of its last run; here with these. */

@@ -90,7 +90,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
   }
 
   // One that comes in is done in the test of its number, too.
-  test.for(isLongRun ? (["out", "in"] as const) : (["out"] as const))(
+  test.for([isLongRun ? ("in" as const) : ("out" as const)])(
     "a signed ticket (%s) is done once, with its net gallons, date, BOL and note",
     numbers,
     async (type) => {
@@ -128,7 +128,7 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
     { type: "out", kind: "sale", model: "sale.sale", state: "sent" },
     { type: "in", kind: "purchase", model: "purchase.purchase", state: "received" },
   ] as const;
-  test.for(isLongRun ? ORDERS : ORDERS.slice(0, 1))(
+  test.for(isLongRun ? ORDERS.slice(1) : ORDERS.slice(0, 1))(
     "delivered is never ordered: a $kind stays done, and nothing is planned for the rest",
     numbers,
     async ({ type, kind, model, state }) => {

@@ -82,8 +82,8 @@ function world(records: readonly Row[]) {
   };
 }
 
-/** In the ordinary run 8 of the 32: each value of a reading beside each value of each other one. */
-const run = isLongRun ? combinations : combinations.filter((_, at) => isPairwise(at));
+/** In the ordinary run 8 of the 32: each value of a reading beside each value of each other one. In the long run the others. */
+const run = combinations.filter((_, at) => isPairwise(at) !== isLongRun);
 
 function isPairwise(at: number): boolean {
   const [inclusive = 0, order = 0, lines = 0, life = 0, lag = 0] = [16, 8, 4, 2, 1].map((bit) =>

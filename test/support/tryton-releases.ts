@@ -23,7 +23,7 @@ export interface Programs {
 export const testedSeries: Series =
   series.find((one) => one === process.env["FUELBRIDGE_TRYTON_RELEASE"]) ?? "6.0";
 
-/** In the ordinary run the kit and the story prove the second release with the most telling half of their tests. */
+/** The kit and the story prove the second release with the most telling half of their tests. */
 export const isHalf: boolean = testedSeries !== "6.0" && !isLongRun;
 
 const PYTHON = "/usr/bin/python3";

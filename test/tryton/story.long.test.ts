@@ -1,6 +1,8 @@
 /**
  * The whole road with a real Tryton at its end: the program, the platform, and books that are asked beside both. Each
  * test starts from a site that one run has brought in step. With all numbers it is the whole month.
+ *
+ * @module-tag numbers
  */
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +13,7 @@ import type { FlowStatus, Status, Trace } from "../../src/office/answers.ts";
 import { tempFolder } from "../support/folder.ts";
 import { ONE_WAITS, SAID_IN_STEP } from "../support/in-step.ts";
 import { confirmedOrders, ownOnPlatform, pricesAt } from "../support/on-platform.ts";
-import { areAll, numbersOfAll } from "../support/runs.ts";
+import { areAll } from "../support/runs.ts";
 import type { Said } from "../support/site-program.ts";
 import { trytonIsThere, useTryton } from "../support/tryton.ts";
 import { isHalf, testedSeries } from "../support/tryton-releases.ts";
@@ -99,31 +101,27 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     }).toEqual(wanted);
   }
 
-  test(
-    "one run brings both sides in step, and the books say what the platform's records add up to",
-    numbersOfAll,
-    async () => {
-      const site = await inStep();
-      expect(firstRun).toEqual(SAID);
-      const { flows, stops } = await site.ask<Status>("status");
-      expect(stops).toEqual([]);
-      const told = Object.fromEntries(flows.map((flow) => [flow.name, counted(flow)]));
-      expect(told).toMatchObject({
-        ...FROM_PLATFORM,
-        customers: { delivered: 1, quarantined: 0 },
-        suppliers: { delivered: 0, quarantined: 0 },
-        "rack-prices": { received: 3, delivered: 2, quarantined: 1 },
-        invoices: { delivered: 3, echoes: ISSUED.delivered, quarantined: 0 },
-        "paid-invoices": { delivered: 1, quarantined: 0 },
-      });
-      expect(await causes(site)).toEqual([
-        'no-constant: the formula "unit_price * 0.985" is not a number',
-      ]);
-      await expectEqualBooks(site);
-      await expectEachOnce(site);
-      await expectEachPaymentAsItself(site);
-    },
-  );
+  test("one run brings both sides in step, and the books say what the platform's records add up to", async () => {
+    const site = await inStep();
+    expect(firstRun).toEqual(SAID);
+    const { flows, stops } = await site.ask<Status>("status");
+    expect(stops).toEqual([]);
+    const told = Object.fromEntries(flows.map((flow) => [flow.name, counted(flow)]));
+    expect(told).toMatchObject({
+      ...FROM_PLATFORM,
+      customers: { delivered: 1, quarantined: 0 },
+      suppliers: { delivered: 0, quarantined: 0 },
+      "rack-prices": { received: 3, delivered: 2, quarantined: 1 },
+      invoices: { delivered: 3, echoes: ISSUED.delivered, quarantined: 0 },
+      "paid-invoices": { delivered: 1, quarantined: 0 },
+    });
+    expect(await causes(site)).toEqual([
+      'no-constant: the formula "unit_price * 0.985" is not a number',
+    ]);
+    await expectEqualBooks(site);
+    await expectEachOnce(site);
+    await expectEachPaymentAsItself(site);
+  });
 
   test("orders and tickets are in Tryton once, with the gallons of the platform", async () => {
     const site = await inStep();
@@ -174,10 +172,9 @@ describe.skipIf(!trytonIsThere)("the platform and Tryton", { timeout: SLOW }, ()
     expect(await pricesAt(site, TERMINAL)).toEqual({ "ULSD-CLR": "2.413755", "UNL-87": "2.19127" });
   });
 
-  // The ordinary run ends changes on both sides, below, with a further run.
+  // Changes on both sides, below, end with a further run.
   test.runIf(areAll)(
     "further runs write nothing to either side: what we wrote is known when it comes by",
-    numbersOfAll,
     async () => {
       const site = await inStep();
       const before = await footprint(site);

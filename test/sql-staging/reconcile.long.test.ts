@@ -1,4 +1,8 @@
-/** Reconciliation of staging tables: over a real server, with a job that answers rows, and people who change them. */
+/**
+ * Reconciliation of staging tables: over a real server, with a job that answers rows, and people who change them.
+ *
+ * @module-tag numbers
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
