@@ -3,7 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isOpen } from "../src/reconcile/case.ts";
-import type { Trace } from "../src/office/answers.ts";
+import type { Status, Trace } from "../src/office/answers.ts";
 import type { Report } from "../src/reconcile/report.ts";
 import { atWork, only, type Site } from "./support/site.ts";
 
@@ -44,6 +44,10 @@ test(
       ]),
     );
     expect(cases.filter(({ bucket }) => bucket === "twice" || bucket === "differs")).toEqual([]);
+    // One customer has a bad address: suppliers agree all the same, and only they are counted.
+    const { flows } = await site.ask<Status>("status");
+    const agreed = flows.flatMap((flow) => (flow.agreed === null ? [] : [flow]));
+    expect(agreed.map((flow) => [flow.name, flow.agreed?.documents])).toEqual([["suppliers", 22]]);
   },
   SLOW,
 );

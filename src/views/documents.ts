@@ -337,7 +337,8 @@ function cardsOf(
   const alike = Map.groupBy(groups, ({ flow, accountant, lookup }) =>
     lookup === null ? `${flow} ${accountant}` : `${lookup.table} ${lookup.key}`,
   );
-  return [...alike.values()].map((those) => {
+  const cards = [...alike.values()].toSorted((one, other) => documentsIn(other) - documentsIn(one));
+  return cards.map((those) => {
     const [one, other] = those;
     if (one === undefined || other !== undefined) return foldedCard(those, button);
     return card(
@@ -412,7 +413,7 @@ export const deliveriesTable = ({ cause, deliveries }: ShownGroup, caption: stri
       ["Field", ({ field }) => field, "terminal"],
       ["Since", (one) => each(ago(one.since), age(one.ageMs))],
       ["Assigned to", ({ assignee }) => assignee],
-      ["From", ({ origin, version }) => origin ?? version],
+      ["From", ({ origin, version }) => each(origin, origin ?? version)],
       // Where the group's sentence leaves the values out.
       ["Cause", (one) => (one.awaits !== null || one.cause === cause ? null : one.cause)],
     ],

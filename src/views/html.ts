@@ -175,7 +175,7 @@ function tableHtml({ caption, columns, rows, empty }: Table, words: (text: Inlin
               ${shown.map(({ at, title, side }, index) => {
                 const told = row[at];
                 const cell = words(told ?? "–");
-                const name = says(told, "page") ? side : "none";
+                const name = says(told, "page") ? side : `${side} none`;
                 return index === 0
                   ? html`<th scope="row">${cell}</th>`
                   : html`<td class="${name}" data-title="${title}">${cell}</td>`;

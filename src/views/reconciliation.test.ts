@@ -222,6 +222,6 @@ test("what only one side has, and rightly, stands under the totals that it makes
   const cases = report.cases.map((row) => (row === first ? out : row));
   const page = pageOf({ ...report, cases });
   expect(page).toContain("Out of scope in the period: the sides differ by these, and agree");
-  expect(page).toMatch(new RegExp(`invoice ${first?.number} .*?out of scope, .*?cause: a draft`));
+  expect(page).toMatch(new RegExp(`invoice ${first?.number} .*?out of scope, .*?Cause: a draft`));
   expect(pageOf(report)).not.toContain("Out of scope in the period");
 });

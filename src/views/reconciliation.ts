@@ -26,6 +26,7 @@ import {
   at,
   type Block,
   type Blocks,
+  dayOf,
   each,
   entry,
   type Inline,
@@ -195,14 +196,17 @@ function caseView(
   ...more: Inline[]
 ): Block {
   const { kind, number, party, day, bucket, overdue, within, suspects } = row;
-  const known = [partyIn(names, party), day, within ? null : "outside of the period"].filter(
-    Boolean,
-  );
+  const known: Inline[] = [
+    partyIn(names, party),
+    dayOf(day),
+    within ? null : "outside of the period",
+  ].filter(Boolean);
   return entry(
     [
       name,
       link(to`/documents?text=${number}`, [`${kind} `, whole(number)]),
-      `${known.length === 0 ? "" : ` (${known.join(", ")})`}: ${bucket}`,
+      known.length > 0 && [" (", known.map((one, at) => [at > 0 && ", ", one]), ")"],
+      `: ${bucket}`,
       overdue && " for longer than a day",
       (isGoodsHolding(kind) || moneyKinds.has(kind)) &&
         say`, platform ${figureOn(row, "platform", currency)}, ERP ${figureOn(row, "books", currency)}`,
@@ -224,7 +228,9 @@ const reasonsOf = (
     );
     return say`${labelOf(kind, field)}: platform ${theirs}, ERP ${ours}`;
   }),
-  ...(cause === null ? [] : [`cause: ${cause.message}`, next(cause.next)]),
+  ...(cause === null
+    ? []
+    : [[each(strong("Cause:"), "cause:"), ` ${cause.message}`], next(cause.next)]),
 ];
 
 /** A side that has no such record has no amount either: zero is what an ended one counts. */
@@ -512,5 +518,12 @@ function knownEntry(one: KnownDifference, currency: string, form: Inline): Block
   const how = one.confirmed ? "confirmed by a second run" : "seen once";
   const { row, partyName } = one;
   const names = row.party === null || partyName === null ? {} : { [row.party]: partyName };
-  return caseView(row, currency, names, "", say`since: ${at(one.since)}, ${how}`, form);
+  return caseView(
+    row,
+    currency,
+    names,
+    "",
+    say`${each(strong("Since:"), "since:")} ${at(one.since)}, ${how}`,
+    form,
+  );
 }

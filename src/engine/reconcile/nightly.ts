@@ -623,7 +623,12 @@ function foundIn(row: CaseRow): Found {
 /** Every case that began on the side which the flow reads. */
 function keepAgreement({ store }: Engine, flow: Flow, { cases }: Report, at: number): void {
   const kind = holdingKindOf(flow.mapping.kind);
-  const own = cases.filter((row) => row.kind === kind && row.began === sideOf(flow));
+  const own = cases.filter(
+    ({ kind: its, began, records }) =>
+      its === kind &&
+      began === sideOf(flow) &&
+      records[began].some((record) => carriesRole(flow, record)),
+  );
   if (kind === null || own.length === 0 || own.some(isOpen)) return;
   const equal = own.filter(({ bucket }) => bucket === "equal");
   const sum = Decimal.sum(equal.map(({ amount }) => Decimal.of(amount.platform))).fixed(2);
