@@ -120,6 +120,16 @@ test("check reads the cross-reference tables too", async () => {
   expect(err).toContain(`${items}:2:1 1 cell, but 2 in the header.`);
 });
 
+test("profile try exits 1 where the file stops in the middle of a row", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "fuelbridge-cli-")), "notes.csv");
+  const tried = async (text: string): Promise<number | null> => {
+    writeFileSync(file, text);
+    return (await here(["profile", "try", file, "--profile", "plain/order-notes"])).code;
+  };
+  const whole = "ID,Order ID,Note\r\n1,7,late\r\n";
+  expect([await tried(whole), await tried(`${whole}2,7,lat`)]).toEqual([0, 1]);
+});
+
 test("schema prints the schema that is shipped", async () => {
   const { code, out } = await here(["schema"]);
   expect(code).toBe(exitCodes.ok);

@@ -76,7 +76,8 @@ async function tryFiles(
   const profile = openProfile(name, process.cwd());
   try {
     const trial = await tryProfile(profile, files, rows);
-    const exitCode = trial.refused > 0 ? exitCodes.runtime : exitCodes.ok;
+    const isGood = trial.refused === 0 && trial.whole;
+    const exitCode = isGood ? exitCodes.ok : exitCodes.runtime;
     const data = { profile: name, layout: profile.layout.name, ...trial };
     return { data, text: trialText(trial, rows), exitCode };
   } catch (error) {

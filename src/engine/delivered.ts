@@ -590,6 +590,10 @@ export function awaitAcknowledgements(
     });
 }
 
+/** The exchange, and which of its documents where one is named. */
+const namedIn = ({ exchange, item }: Pick<Acknowledgement, "exchange" | "item">): string =>
+  item ? `${exchange} ${item}` : exchange;
+
 /**
  * What came in one page. Inside its transaction. Returns what a person should be told besides. A page that brought nothing
  * new (no arrival) tells again what was told before.
@@ -604,7 +608,9 @@ export function takeAcknowledgements(
   for (const one of acknowledgements) {
     const rows = store.acknowledgements.named(one);
     if (rows.length === 0 && arrival !== undefined)
-      notices.push(`An acknowledgement names ${one.exchange}, which was not sent from here.`);
+      notices.push(
+        `An acknowledgement (${one.detail}) names ${namedIn(one)}, which was not sent from here.`,
+      );
     for (const row of rows) {
       // What is said of a whole adds to what was said of its documents by themselves only that it was refused.
       const isSaid =
@@ -614,7 +620,7 @@ export function takeAcknowledgements(
       store.acknowledgements.take({ ...row, ...one, item: row.item, at: one.at ?? "" });
       const { flow, delivery } = row;
       const event = EVENTS[one.verdict];
-      const detail = `${one.exchange}${row.item === "" ? "" : ` ${row.item}`}: ${one.detail}`;
+      const detail = `${namedIn({ ...one, item: row.item })}: ${one.detail}`;
       store.journal.audit(atMs, { flow, delivery, event, detail });
       const own = flows.find((flow) => flow.flow === row.flow);
       if (own === undefined) continue;

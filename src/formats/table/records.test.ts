@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { memoryScratch } from "../../core/scratch.ts";
 import { FileFault, PartFault } from "../format.ts";
-import { HEADS, openProfile, type Profile } from "./profile.ts";
+import { HEADS, openProfile, parseProfile, type Profile } from "./profile.ts";
 import { changesOf, readRecords } from "./records.ts";
 import { Sheet } from "./text.ts";
 import { COMMAS, specimenProfiles } from "../../../test/files/specimens.ts";
@@ -24,6 +24,21 @@ async function read(profile: Profile, bytes: Buffer, size = 1e6) {
   const changes = changesOf(scratch, 0, scratch.count());
   return { cut, records: changes.map(({ id, text, fault }) => (fault ? `fault of ${id}` : text)) };
 }
+
+test("rows of one record that are no neighbours, equal ones too: the record is refused for just that", async () => {
+  const profile = parseProfile(
+    "layout: plain/order-notes\nrecord: { same: [id] }\ncolumns: { id: No, orderId: Order, note: Note }\n",
+    "my.yaml",
+  );
+  const text = "No,Order,Note\r\nA,7,late\r\nB,7,early\r\nA,7,late\r\n";
+  const scratch = memoryScratch();
+  const sheet = await Sheet.open(piecesOf(Buffer.from(text), 100), COMMAS);
+  await readRecords(profile, new Map([[HEADS, { file: "it.csv", sheet }]]), {}, scratch);
+  expect(changesOf(scratch, 0, 9).map(({ id, fault }) => [id, fault?.message])).toEqual([
+    ["A", "The rows of A are no neighbours (it.csv line 2 and it.csv line 4)."],
+    ["B", undefined],
+  ]);
+});
 
 const begin = (name: string, length: number): Buffer =>
   readFileSync(new URL(`../../../test/data/tryton-export/${name}`, import.meta.url)).subarray(

@@ -313,7 +313,7 @@ function keep(scratch: Scratch, change: Change, scattered: boolean): void {
   if (found === null) return;
   const other = unpackedChange(change.id, found);
   if (scattered || other.text !== change.text)
-    scratch.replace(change.id, packedChange(twice(other, change)));
+    scratch.replace(change.id, packedChange(twice(other, change, scattered)));
 }
 
 /** Its key is its id. The first line says how long its place is, and has its fault: a line end stands in neither. */
@@ -335,15 +335,23 @@ function unpackedChange(id: string, packed: string): Change {
   };
 }
 
-const twice = (first: Change, second: Change): Change => ({
-  ...first,
-  text: stringifyExact({ twice: [first.text, second.text] }),
-  fault: first.fault ?? {
-    code: "key-twice",
-    message: `${first.id} stands twice with different content (${first.origin} and ${second.origin}).`,
-    next: "Find out in the ERP which of the two is right, rename or remove the other, and export again.",
-  },
-});
+const twice = (first: Change, second: Change, scattered: boolean): Change => {
+  const places = `(${first.origin} and ${second.origin})`;
+  const fault = scattered
+    ? {
+        message: `The rows of ${first.id} are no neighbours ${places}.`,
+        next: "Have the ERP export the rows of each record one below the other; where two records have one key, rename or remove one.",
+      }
+    : {
+        message: `${first.id} stands twice with different content ${places}.`,
+        next: "Find out in the ERP which of the two is right, rename or remove the other, and export again.",
+      };
+  return {
+    ...first,
+    text: stringifyExact({ twice: [first.text, second.text] }),
+    fault: first.fault ?? { code: "key-twice", ...fault },
+  };
+};
 
 /* A file that was surveyed, opened as the table that a profile says it is. */
 
@@ -541,6 +549,8 @@ async function trialOf(profile: Profile, files: ReadonlyMap<string, SurveyedFile
     /** How many records were read whole, and how many refused. */
     read: scratch.count() - refusedCount,
     refused: refusedCount,
+    /** False: a file stops in the middle of a row, and goes to `failed`. */
+    whole: cut === null,
     records,
     /** At most {@link REFUSALS}. */
     refusals,

@@ -122,6 +122,22 @@ test("a 997 that does not come in time lands with a person, and closes it when i
   expect(engine.store.deliveries.counts(flows.invoices.flow)).toEqual(new Map([["delivered", 1]]));
 });
 
+test("a 997 of what was not sent from here is told with what it says, and which set it names", async () => {
+  const { engine, flows, puts } = await opened();
+  const told: unknown[] = [];
+  Object.assign(engine, {
+    note: (_event: string, { notice }: object & { notice?: string }) => told.push(notice),
+  });
+  puts("997-9.edi", saying(509, 77, ...rejected));
+  await runFlow(engine, flows.invoices, never);
+  expect(told).toEqual([
+    expect.stringMatching(
+      /\(R rejected; segment 2, .*\) names x12 .* 000000077 0001, which was not sent/,
+    ),
+    expect.stringMatching(/\(R rejected\) names x12 .* 000000077, which was not sent from here/),
+  ]);
+});
+
 test("where acknowledgements cannot be read, invoices go out all the same, and it is told", async () => {
   await control.records("invoices", [INVOICE]);
   const { engine, flows, got, loses } = await opened();
