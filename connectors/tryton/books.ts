@@ -219,6 +219,16 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
     },
     /** Decimal places that a unit price may have. */
     pricePlaces: () => codes.kept({ what: "price places" }, "", () => pricePlacesOf(tryton)),
+    /**
+     * Has an invoice a mark of `account_cash_rounding`? Tryton sets it on a new one by the company's default, and then rounds
+     * what is owed.
+     */
+    hasCashRounding: () =>
+      codes.kept({ what: "cash rounding" }, "", async () => {
+        const asked = [["cash_rounding"]];
+        const fields = await tryton.call<object>("model.account.invoice.fields_get", asked);
+        return "cash_rounding" in fields;
+      }),
     /** Those of these codes that name nothing, or more than one thing: 500 in one call. */
     faults: (kind: "account" | "product" | "unit", desired: readonly string[]) =>
       codes.faults(kinds[kind], desired),

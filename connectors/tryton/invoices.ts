@@ -363,6 +363,8 @@ export async function invoiceValues(
     ...(term === undefined
       ? { payment_term_date: rpc.day(dueDate ?? invoiceDate) }
       : { payment_term: await lookup.paymentTerm(term) }),
+    // What is owed is what the platform says, to the cent.
+    ...((await lookup.hasCashRounding()) ? { cash_rounding: false } : {}),
     lines: [["create", lines]],
     ...(taxes.length === 0 ? {} : { taxes: [["create", taxes]] }),
   };

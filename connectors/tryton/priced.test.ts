@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { pricedLine } from "./invoices.ts";
+import { type Books, openLookup } from "./books.ts";
+import { invoiceValues, pricedLine } from "./invoices.ts";
+import type { Tryton } from "./wire.ts";
+import { invoiceDocument } from "./sink.fixture.ts";
+import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 const d = (digits: string): Decimal => Decimal.of(digits);
 const gallons = { quantity: 4, unitPrice: 6 };
@@ -56,4 +60,36 @@ test("more digits of a product than its unit takes are refused, never rounded", 
   const fine = { ...line, quantity: d("7500.50001") };
   expect(() => pricedLine(fine, gallons)).toThrow(Refused);
   expect(() => pricedLine(fine, gallons)).toThrow("4 decimal places");
+});
+
+test("where Tryton rounds what is owed in cash, a document of the platform is not rounded: asked once", async () => {
+  for (const fields of [{ cash_rounding: {} }, {}]) {
+    const asked: string[] = [];
+    const tryton = {
+      session: async () => ({ user: 2, company: 1 }),
+      call: async (method: string) => {
+        asked.push(method);
+        return method.endsWith("fields_get") ? fields : [{ id: 7, code: "USD" }];
+      },
+    } as unknown as Tryton;
+    const lookup = openLookup(tryton, surroundingsIn("."));
+    const books = {
+      tryton,
+      lookup: {
+        ...lookup,
+        account: async () => 1,
+        journal: async () => 2,
+        currency: async () => 3,
+      },
+      config: { currency: "USD", accounts: {}, journals: {} },
+    } as unknown as Books;
+    const document = invoiceDocument();
+    const party = { id: 4, address: 5 };
+    for (const mark of ["one", "two"]) {
+      const values = await invoiceValues(books, { document, mark }, {}, party);
+      expect("cash_rounding" in values).toBe("cash_rounding" in fields);
+      expect(values).not.toMatchObject({ cash_rounding: true });
+    }
+    expect(asked).toEqual(["model.account.invoice.fields_get"]);
+  }
 });
