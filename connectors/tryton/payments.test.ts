@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isLongRun, numbers, steps } from "../../test/support/runs.ts";
 import { trytonIsThere, type TrytonServer, useTryton } from "../../test/support/tryton.ts";
+import { testedSeries } from "../../test/support/tryton-releases.ts";
 import type { Inspection, Sink } from "../../src/core/contract.ts";
 import type { Answer } from "../../src/core/outcome.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
@@ -74,6 +75,32 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
       { description: `payment:${rest.id} ACH 4711` },
     ]);
   });
+
+  test.skipIf(testedSeries === "6.0")(
+    "an invoice that an accountant gave another payee is settled with that one, and waits for nothing",
+    async () => {
+      const document = invoiceDocument();
+      const desk = await deskWith(server, [], { posting: "draft" });
+      await send(invoiceSink(desk.books), document);
+      const [{ id }] = (await allInvoices(desk)) as [InvoiceRow];
+      const values = { code: "FACTOR", name: "Factoring Bank" };
+      const [payee] = await desk.clerk.call<[number]>("model.party.party.create", [[values]]);
+      const change = { alternative_payees: [["add", [payee]]] };
+      await desk.clerk.call("model.account.invoice.write", [[id], change]);
+      await desk.clerk.call("model.account.invoice.post", [[id]]);
+      const sink = paymentSink(desk.books);
+      for (const [amount, state] of [
+        ["129.33", "posted"],
+        ["20000.00", "paid"],
+      ] as const) {
+        const payment = paymentDocument({ invoice: document.number, amount: d(amount) });
+        const answer = await send(sink, payment);
+        expect(answer).toMatchObject({ outcome: "done" });
+        expect(await send(sink, payment)).toEqual(answer);
+        expect(await rows(desk, "account.invoice", [], ["state"])).toMatchObject([{ state }]);
+      }
+    },
+  );
 
   test("whichever answer is lost, it is booked once in the end", numbers, async () => {
     const { desk, sink, invoice, toPay } = await booked(server);

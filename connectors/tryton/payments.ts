@@ -77,15 +77,22 @@ interface Asked {
 
 const SOON_MS = 1_000;
 
+const PAYEES = {
+  ...rpc.ids("account party"),
+  lines_to_pay: rpc.many(rpc.idsOrNone("party reconciliation")),
+};
+
 /** What people enter in the wizard. @throws LedgerError, Refused */
 async function startOf(
   books: Books,
   { invoice, amount, date, description }: Paying,
 ): Promise<object> {
   const { tryton, config, lookup } = books;
-  const row = await rpc.rowOf(books, INVOICE, invoice, rpc.ids("account party"));
+  const row = await rpc.rowOf(books, INVOICE, invoice, PAYEES);
+  // Whom it is owed to, or by: an accountant may have named another payee before it was posted.
+  const owed = row.lines_to_pay.filter(({ reconciliation }) => reconciliation === null);
   return {
-    ...(await tryton.release()).payForm(row.party),
+    ...(await tryton.release()).payForm(owed[0]?.party ?? row.party),
     company: (await tryton.session()).company,
     currency: await lookup.currency(config.currency),
     invoice_account: row.account,

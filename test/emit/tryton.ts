@@ -210,6 +210,7 @@ const rowOf = (names: readonly string[]): object => ({
   id: 1,
   ...Object.fromEntries(names.map((name) => [name, name === "digits" ? 2 : idOf(name)])),
   "account_category.": null,
+  "lines_to_pay.": [],
 });
 
 const idOf = (code: string): number =>
