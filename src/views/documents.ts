@@ -474,7 +474,7 @@ export const missingTable = (tables: readonly ShownTable[]): Table =>
     "Missing rows",
     tables.flatMap(({ name, missing }) => missing.map((row) => ({ table: name, ...row }))),
     [
-      ["Table", ({ table }) => table],
+      ["Table", ({ table }) => table, "terminal"],
       ["Row", ({ key, group }) => link(to`/needs-you/${group}`, each(`Add ${key}`, key))],
       ["Documents that wait", ({ count }) => count],
       ["Sum", ({ sum }) => sum && money(sum.amount, sum.currency)],

@@ -2,7 +2,7 @@
 import { inDigits, labelOf } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import { isGoodsHolding, type Strength } from "../core/holdings.ts";
-import { distinctly, counted } from "../core/text.ts";
+import { distinctly, counted, grouped } from "../core/text.ts";
 import type { KnownDifference, KnownDifferences, ReconcileCost } from "../office/answers.ts";
 import {
   agreeing,
@@ -245,7 +245,8 @@ function figureOf(
   { amount, gallons }: { readonly amount: string; readonly gallons: string },
   currency: string,
 ): Inline {
-  if (isGoodsHolding(kind)) return `${gallons} gal`;
+  if (isGoodsHolding(kind))
+    return { is: "figure", page: `${grouped(gallons)} gal`, terminal: `${gallons} gal` };
   return moneyKinds.has(kind) ? money(amount, currency) : "–";
 }
 
