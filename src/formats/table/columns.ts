@@ -300,6 +300,8 @@ export function openTable(
   const lists = (isHeads ? own : []).map((one) => ({
     ...one,
     ...block(one.columns, layout.lists[one.name] ?? {}),
+    /** The column that numbers its rows, where there is one. */
+    numbered: places(one.counts),
   }));
   const beside = { heading: tagged(heading), footer: tagged(footer) };
   const cells = across.map(({ label, at }) => {

@@ -362,6 +362,7 @@ function groupDraft(table: Table, rows: readonly TableRow[], joins: readonly Joi
     const isNone = entries === null && !layout.optional.includes(name);
     values[name] = isNone ? [] : (entries?.map((entry) => entry.values) ?? null);
     problems.push(...(entries ?? []).flatMap((entry) => entry.problems));
+    problems.push(...blocks.flatMap((list) => numberedTwice(table, list, rows)));
   }
   return { values, line: first.line, problems, raw: rows.map(({ cells }) => cells) };
 }
@@ -388,6 +389,26 @@ const entriesIn = (table: Table, blocks: Table["lists"], rows: readonly Row[]): 
       isOf(table, list.tags, row.cells) ? (listEntry(table, list, row) ?? []) : [],
     ),
   );
+
+/** Rows of a record that have one number: an export has doubled them, however alike rightful ones may be. */
+function numberedTwice(
+  table: Table,
+  { numbered, tags }: Table["lists"][number],
+  rows: readonly Row[],
+): Problem[] {
+  return numbered.flatMap((place) => {
+    const seen = new Set<string>();
+    return rows.flatMap((row) => {
+      const number = isOf(table, tags, row.cells) ? place.find(row.cells) : "";
+      if (number !== "" && seen.has(number)) {
+        const wrong = new BadCell("numbers two rows of one record", number);
+        return problemOf(table, row, place.label, wrong, number);
+      }
+      seen.add(number);
+      return [];
+    });
+  });
+}
 
 function listEntry(table: Table, list: Table["lists"][number], row: Row): Entry | null {
   const place = list.places.find(({ name }) => name === list.when);

@@ -40,6 +40,26 @@ test("rows of one record that are no neighbours, equal ones too: the record is r
   ]);
 });
 
+test("a row of a ticket that comes twice is refused by its number; another one of the same gallons is not", async () => {
+  const profile = parseProfile(
+    `layout: plain/delivery-tickets
+record: { same: [number] }
+columns: { number: Ticket, status: State }
+lists: { lines: { counts: Row, columns: { product: Product, grossGallons: Gross } } }
+`,
+    "my.yaml",
+  );
+  const rows = ["T1,1", "T1,2", "T1,2", "T2,1", "T2,2"].map((one) => {
+    const [ticket = "", row = ""] = one.split(",");
+    return `${ticket},ISSUED,${row},ULSD,500\r\n`;
+  });
+  const { records } = await read(
+    profile,
+    Buffer.from(`Ticket,State,Row,Product,Gross\r\n${rows.join("")}`),
+  );
+  expect(records).toEqual(["fault of T1", expect.stringContaining('"number":"T2"')]);
+});
+
 const begin = (name: string, length: number): Buffer =>
   readFileSync(new URL(`../../../test/data/tryton-export/${name}`, import.meta.url)).subarray(
     0,

@@ -97,7 +97,9 @@ const ListSettings = z.strictObject({
   counts: z
     .union([name, ColumnSettings])
     .optional()
-    .describe("The column that numbers its rows, from 1."),
+    .describe(
+      "The column that numbers its rows, from 1. Two rows of one record with one number are refused when they are read.",
+    ),
   repeats: Columns.optional().describe("Fields of the head that stand in its rows as well."),
   when: name
     .optional()
