@@ -11,9 +11,8 @@ const open = JSON.parse(readFileSync(new URL("open.json", import.meta.url), "utf
   Record<string, string>
 >;
 
-/** @param isPlayed else it is left out */
-export function fatesOf(counterpart: Counterpart, isPlayed = true): void {
-  describe.runIf(isPlayed)(`fates with ${counterpart.connector}`, { timeout: SLOW }, () => {
+export function fatesOf(counterpart: Counterpart): void {
+  describe(`fates with ${counterpart.connector}`, { timeout: SLOW }, () => {
     let base: Prepared;
     const cells: Cell[] = [];
     beforeAll(async () => {

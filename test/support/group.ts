@@ -76,7 +76,7 @@ export async function locationsOf({ world }: Site): Promise<string[]> {
   return [...new Set(locations)].toSorted();
 }
 
-export const groupRules = async (site: Site, sites = GROUP_SITES as readonly string[]) =>
+const groupRules = async (site: Site, sites = GROUP_SITES as readonly string[]) =>
   rulesOf(await locationsOf(site), sites);
 
 /** Whose what the platform made is by the rules of a group: an order by where it goes, all else by the end of its number. */
@@ -138,7 +138,7 @@ function foldersOf({ folder }: Site, name: string): string {
 }
 
 /** A configuration beside the first one: the same platform and key, an empty ERP folder and a store of its own. */
-export function beside(site: Site, name: string, yaml: string): string {
+function beside(site: Site, name: string, yaml: string): string {
   foldersOf(site, name);
   const file = join(site.folder, "config", `${name}.yaml`);
   writeFileSync(
@@ -152,7 +152,7 @@ export function beside(site: Site, name: string, yaml: string): string {
 }
 
 /** The first site keeps its folders and takes its own name. */
-export function renamed(file: string, name: string): string {
+function renamed(file: string, name: string): string {
   writeFileSync(file, readFileSync(file, "utf8").replace(/^company: .*/m, `company: ${name}`));
   return file;
 }
