@@ -184,7 +184,7 @@ test("what began in the books and is gone there is not to be delivered again", (
     const [row] = reconcile(askedOf(site.sides, told)).cases.filter(
       ({ bucket }) => !agreeing.has(bucket),
     );
-    expect(row).toMatchObject({ bucket: "only there", cause: { code: "gone" } });
+    expect(row).toMatchObject({ bucket: "only on the platform", cause: { code: "gone" } });
     return row?.cause?.next;
   };
   const tell = tellOf(site.sides.pairs);
