@@ -501,7 +501,7 @@ const cutFault = ({ file, line, reason, wholeRows }: Cut, { failed }: Place): Fa
 
 const wholeFault = ({ message }: PartFault, { failed }: Place): Fault => ({
   code: "refused",
-  message: `${message}. Nothing of it was read.`,
+  message: `${message}${message.endsWith("?") ? "" : "."} Nothing of it was read.`,
   next: `Correct it where it comes from and send it again under the same name. What came lies in ${failed}, with the reason beside it.`,
 });
 

@@ -472,7 +472,7 @@ function blockedFiles({ store }: Engine, { flow, paused }: Flow): ReturnType<Fin
   const [first, ...others] = paused ? [] : store.obstacles.of(flow);
   if (first === undefined) return null;
   const behind = [first, ...others].reduce((sum, { behind: { count } }) => sum + count, 0);
-  const alike = others.length === 0 ? "" : `, and ${others.length} more like it`;
+  const alike = others.length === 0 ? "" : `, and ${others.length} more`;
   const waits = behind === 0 ? "" : `; ${behind} behind it ${behind === 1 ? "waits" : "wait"}`;
   const why = `${fateOf({ ...first.fault, ...first })}: ${first.fault.message.replace(/\.$/, "")}`;
   const message = `${first.what} ${why}${alike}${waits}`;
