@@ -106,6 +106,7 @@ const LENGTHY = [
   "src/formats/x12/round-trip.test.ts",
   "src/queue/bullmq.test.ts",
   "src/queue/redis-paused.long.test.ts",
+  "test/business-central/kills.long.test.ts",
   "test/companies.long.test.ts",
   "test/console.long.test.ts",
   "test/crash.test.ts",
