@@ -524,12 +524,13 @@ const FIRST_MAX = 5;
 /** What is not settled, from the store. */
 export function knownDifferences(engine: Engine) {
   const { sweeps } = engine.store;
+  const all = [...sweeps.inState("open"), ...sweeps.inState("seen")];
   // What waits is settled by itself, and what is with a person is in the quarantine.
-  const rows = [...sweeps.inState("open"), ...sweeps.inState("seen")].filter(({ bucket }) =>
-    telling.has(bucket as Bucket),
-  );
+  const rows = all.filter(({ bucket }) => telling.has(bucket as Bucket));
   return {
     lastAt: isoOrNull(sweeps.lastDone()?.endedMs ?? null),
+    /** How many the last run found besides: told elsewhere, and no agreement all the same. */
+    undelivered: all.length - rows.length,
     /** Confirmed ones first, then as they were first seen. */
     differences: rows.map((row) => knownIn(engine, row)),
     /** What a person has accepted as it is, until its values change. */

@@ -476,7 +476,7 @@ export const costView = ({ from, to, requests, left, waits }: ReconcileCost): Bl
 
 /** What the runs before found and is not settled. `mayStay`: the form by which a person accepts one of them. */
 export function knownView(
-  { lastAt, differences, accepted }: KnownDifferences,
+  { lastAt, undelivered, differences, accepted }: KnownDifferences,
   currency: string,
   mayStay: (one: KnownDifference) => Inline = () => null,
 ): Blocks {
@@ -488,7 +488,7 @@ export function knownView(
     line(say`and ${all.length - SHOWN} more: the CSV of a comparison has all.`);
   return [
     notice(
-      count > 0 ? "bad" : lastAt === null ? "wait" : "good",
+      count > 0 ? "bad" : lastAt === null || undelivered > 0 ? "wait" : "good",
       line(
         lastAt === null
           ? "Both sides were never compared; the daemon compares them every night."
@@ -497,6 +497,8 @@ export function knownView(
         strong(
           count === 0 ? "No difference is known." : say`${plural(count, "difference")} known.`,
         ),
+        undelivered > 0 &&
+          say` Besides, ${plural(undelivered, "document was", "documents were")} in quarantine or on the way.`,
         clearing.length > 0 &&
           say` ${plural(clearing.length, "invoice")} paid in part: nothing is to be done.`,
       ),

@@ -513,6 +513,7 @@ function checksOf({ month, comparedAt, notCompared, matchedAt, status }: MonthEn
   );
   const pending = flows.reduce((sum, flow) => sum + flow.pending, 0);
   const [left, waiting] = parted(quarantine).map(documentsIn) as [number, number];
+  const undelivered = pending + left + waiting;
   const { confirmed, seen, clears } = reconciliation.differences;
   const differences = confirmed + seen;
   const documents = address("/documents", { month, state: "pending" });
@@ -549,12 +550,14 @@ function checksOf({ month, comparedAt, notCompared, matchedAt, status }: MonthEn
     },
     {
       what: "Both sides agree",
-      isDone: comparedAt !== null && differences === 0,
+      // What is not delivered is on one side only.
+      isDone: comparedAt !== null && differences + undelivered === 0,
       number:
         comparedAt === null
           ? "not compared"
           : [
               plural(differences, "difference"),
+              undelivered > 0 && [" besides ", plural(undelivered, "document"), " not delivered"],
               clears > 0 && [", and ", plural(clears, "invoice"), " paid in part"],
             ],
       where: link("/reconciliation", "Reconciliation"),

@@ -8,6 +8,7 @@ import { bill, billMapping, engineOn, pagesOf, receiver } from "../../test/suppo
 import { tempFolder } from "../../test/support/folder.ts";
 import { conditionsOf } from "../alerts/alerts.ts";
 import { asCsv } from "../views/csv.ts";
+import { knownView } from "../views/reconciliation.ts";
 import { monthEndView } from "../views/status.ts";
 import { missingTable } from "../views/documents.ts";
 import { asText } from "../views/text.ts";
@@ -584,6 +585,17 @@ test("a month is not called delivered while documents wait for others", async ()
     /Everything is delivered +open +0 documents on the way, 2 documents wait for another/,
   );
   expect(text).toMatch(/Nothing waits for a decision +yes +0 documents in quarantine/);
+});
+
+test("no month agrees while documents are not delivered, and the page of differences says so, too", async () => {
+  const { office } = await site();
+  const told = await office.monthEnd("2026-10");
+  const text = asText(monthEndView({ ...told, comparedAt: "2026-11-01T08:00:00.000Z" }));
+  expect(text).toMatch(/Both sides agree +open +0 differences besides 2 documents not delivered/);
+  const known = { lastAt: null, undelivered: 2, differences: [], accepted: [] };
+  expect(asText(knownView(known, "USD"))).toContain(
+    "No difference is known. Besides, 2 documents were in quarantine or on the way.",
+  );
 });
 
 test("rows that are missing are a file with what is known of each", async () => {

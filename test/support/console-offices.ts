@@ -234,6 +234,7 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
     counterparts: async () => [],
     differences: async () => ({
       lastAt: AT,
+      undelivered: 0,
       differences: [
         {
           kind: text(),
