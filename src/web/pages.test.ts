@@ -609,6 +609,14 @@ test("rows that are missing are a file with what is known of each", async () => 
     "table,row,documents that wait,sum,flow,first document,its party,group",
     `products,ULSD-DYED,2,20721.92,bills,INV-117,Prairie Fuel,${group?.id}`,
   ]);
+  // Also where nothing is known of any.
+  const unknown = (await office.tables()).map((table) => ({
+    ...table,
+    missing: table.missing.map((row) => ({ ...row, sum: null, first: null })),
+  }));
+  expect(asCsv(missingTable(unknown)).split("\n")).toContain(
+    `products,ULSD-DYED,2,,bills,,,${group?.id}`,
+  );
 });
 
 test("rows of a table that is not there are told as missing, and the first one that is added makes it", async () => {
