@@ -5,6 +5,7 @@
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import { canonicalOf } from "./json.ts";
+import { isUuid } from "./text.ts";
 
 export interface Identity {
   readonly company: string;
@@ -35,11 +36,9 @@ const BARE = /^[0-9A-Z]*$/;
 export const sameNumber = (one: string, other: string): boolean =>
   one === other || foldedNumber(one) === foldedNumber(other);
 
-const ANY_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** A name that people type, as it is looked up: an id in capitals is the same id (RFC 9562), and an accent may be a sign of its own. */
 export const lookedUp = (name: string): string =>
-  ANY_UUID.test(name) ? name.toLowerCase() : name.normalize("NFC");
+  isUuid(name) ? name.toLowerCase() : name.normalize("NFC");
 
 /** How a number may be written elsewhere: what is asked of a receiver that compares numbers by their letters. Each once. */
 export function spellingsOf(number: string): string[] {

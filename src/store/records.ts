@@ -177,14 +177,13 @@ export function intake(database: Database.Database) {
  * time that was taken back is old from then on.
  */
 function timesOf(database: Database.Database) {
-  const { row } = asking(database);
-  const toldSince = row<[record: number, version: string], { toldMs: number }>(
-    "select received_ms as toldMs from delivery where record = ? and version = ? limit 1",
+  const { is, value } = asking(database);
+  const isTold = is<[record: number, version: string]>(
+    "select 1 from delivery where record = ? and version = ? limit 1",
   );
-  const storedSince = row<[record: number], { atMs: number }>(
-    "select max(received_ms) as atMs from delivery where record = ?",
+  const storedSince = value<[record: number], number>(
+    "select max(received_ms) from delivery where record = ?",
   );
-  const isTold = (record: number, version: string): boolean => toldSince(record, version) !== null;
 
   return {
     /** Was this version of it here before? */
@@ -196,7 +195,7 @@ function timesOf(database: Database.Database) {
       asked: Asked | undefined,
     ): boolean {
       if (asked === undefined || isTold(record, version)) return false;
-      const { atMs: since } = storedSince(record) ?? { atMs: Infinity };
+      const since = storedSince(record) ?? Infinity;
       const { atMs, answeredAt } = asked;
       const aheadMs = Date.parse(stored ?? "") - Date.parse(answeredAt ?? "");
       return atMs > since + (aheadMs > APART_MS ? 0 : BEHIND_MS);

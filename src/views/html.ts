@@ -3,6 +3,7 @@
  * control and direction marks are shown by their code, and what is very long is cut.
  */
 import { html as escaped, raw } from "hono/html";
+import { codePoint } from "../core/text.ts";
 import {
   type Block,
   type Blocks,
@@ -51,9 +52,7 @@ const UNSEEN =
 
 function visible(text: string, most: number): string {
   const cut = text.length > most ? `${text.slice(0, most)} … (${text.length - most} more)` : text;
-  return cut.replace(UNSEEN, (mark) =>
-    mark === "\r" ? "" : `[U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`,
-  );
+  return cut.replace(UNSEEN, (mark) => (mark === "\r" ? "" : `[${codePoint(mark)}]`));
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
