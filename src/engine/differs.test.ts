@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import { bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
+import type { Decimal } from "../core/decimal.ts";
 import { type Change, gone, type Inspection } from "../core/contract.ts";
 import type { Difference } from "../core/holdings.ts";
 import { type Chosen, resolve, retry, select } from "../office/decisions.ts";
@@ -288,4 +289,46 @@ test("what the receiver refused because it differs closes by itself once a perso
   expect(counts()).toEqual({ delivered: 2 });
   await once();
   expect(sink.sent).toHaveLength(2);
+});
+
+test("an amount that was changed there is told by what comes by, where the receiver is not asked", async () => {
+  const bench = engineOn(tempFolder());
+  const mapping = { ...billMapping, about: ({ amount }: { amount: Decimal }) => ({ amount }) };
+  const out = bench.flow({
+    mapping,
+    sink: receiver(),
+    source: pagesOf([{ changes: [bill("INV-1", "100.00"), bill("INV-2", "5")], position: 1 }]),
+  });
+  const read = (number: string, amount: string, version: string): Change => ({
+    ...bill(number, amount),
+    id: `id-of-${number}`,
+    version,
+  });
+  const page = (position: number, ...changes: Change[]) => [{ changes, position }];
+  const home = bench.flow({
+    name: "home",
+    side: "platform",
+    from: "platform.bills",
+    to: "erp.bills",
+    mapping,
+    sink: receiver({ operation: "file.bill" }),
+    source: pagesOf(
+      page(1, read("INV-1", "100", "1"), read("INV-2", "5.00", "1")),
+      page(2, read("INV-1", "90.00", "2")),
+      page(3, read("INV-1", "90.0", "3")),
+      page(4, read("INV-1", "100.00", "4")),
+    ),
+  });
+  const daemon = new Daemon(bench.engine, [out, home]);
+  const told = async () => {
+    await daemon.once(signal);
+    return bench.store.questions.quarantine().map(({ cause }) => cause);
+  };
+  expect(await told()).toEqual([]);
+  const cause = "total: platform 90.00, erp 100.00";
+  expect(await told()).toEqual([cause]);
+  expect(await told()).toEqual([cause]);
+  expect(await told()).toEqual([]);
+  expect(Object.fromEntries(bench.store.deliveries.counts(out.flow))).toEqual({ delivered: 2 });
+  expect(Object.fromEntries(bench.store.deliveries.counts(home.flow))).toEqual({ echo: 5 });
 });

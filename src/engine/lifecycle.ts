@@ -32,6 +32,7 @@ import {
   isRevisit,
   linkBoth,
   referenceTaken,
+  settleDifferences,
   undecidedBefore,
   waitsSince,
 } from "./delivered.ts";
@@ -51,10 +52,16 @@ export interface Ready {
 
 type Verdict =
   | {
-      readonly verdict: "skipped" | "echo";
+      readonly verdict: "skipped";
       readonly note: string;
       /** The other site that has it: what waits for it is that site's, too. */
       readonly site?: string;
+    }
+  | {
+      readonly verdict: "echo";
+      readonly note: string;
+      /** What is written down with it. */
+      readonly also?: () => void;
     }
   | {
       readonly verdict: "quarantined";
@@ -94,9 +101,10 @@ const quarantined = (fault: Fault, more: Partial<Quarantined> = {}): Quarantined
   ...more,
 });
 
-const writtenByUs = (number: string): Verdict => ({
+const writtenByUs = (number: string, more: { readonly also?: () => void } = {}): Verdict => ({
   verdict: "echo",
   note: `written by us as ${number}`,
+  ...more,
 });
 
 /** In this order: what is ours or on its way comes before what is wrong with a document, for then it is not at fault. */
@@ -111,11 +119,7 @@ const rules: readonly Rule[] = [
     judge: ({ engine: { store }, delivery: { bisectGroup } }) =>
       waitsForFirst(store.bisectGroups, bisectGroup) ? HELD : null,
   },
-  {
-    name: "we wrote it: it is known as the other side's",
-    judge: ({ number, link, flow }) =>
-      link !== null && link.born !== flow.side ? writtenByUs(number) : null,
-  },
+  { name: "we wrote it: it is known as the other side's", judge: judgeWritten },
   { name: "an earlier version is on its way", judge: judgeEarlierVersion },
   { name: "a document of its number is on its way", judge: judgeSameNumber },
   {
@@ -399,6 +403,28 @@ function judgeSite(document: PendingDocument): Verdict | null {
   if (whose.is === "other") return null;
   if (whose.is === "waits") throw new WaitsFor(whose.kind, whose.id);
   return quarantined(whose.fault);
+}
+
+/**
+ * Where its receiver is not asked how our documents stand there (verify.ts), only what comes by from there tells that
+ * somebody has changed an amount.
+ */
+function judgeWritten({ engine, flow, link, number, record }: PendingDocument): Verdict | null {
+  if (link === null || link.born === flow.side) return null;
+  const { mapping, side } = flow;
+  const held = mapping.about?.(record).amount ?? null;
+  if (mapping.posts !== true || held === null || link.amount === null) return writtenByUs(number);
+  const brought = Decimal.of(link.amount);
+  const total = { field: "money.total", expected: amountText(brought), held: amountText(held) };
+  const differences = held.equals(brought) ? [] : [total];
+  const writers = engine.flows.filter(
+    (one) => one.side !== side && one.mapping.kind === mapping.kind && !one.sink.inspect,
+  );
+  const also = (): void => {
+    for (const writer of writers)
+      settleDifferences(engine, writer, [{ link, differences }], "inspection");
+  };
+  return writtenByUs(number, { also });
 }
 
 function judgeEarlierVersion(document: PendingDocument, round: Round): Verdict | null {
