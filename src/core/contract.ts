@@ -630,6 +630,8 @@ export interface Reference {
   readonly exchange: string;
   /** The document in it; empty: there is one only. */
   readonly item: string;
+  /** What it went as, where receivers say that again: `IN 004010`. Left out: they do not. */
+  readonly sentAs?: string;
 }
 
 /** What a receiver tells later of documents that were delivered to it. */
@@ -637,6 +639,8 @@ export interface Acknowledgement {
   readonly exchange: string;
   /** As in {@link Reference}; null: every document of the exchange of which it does not speak by itself. */
   readonly item: string | null;
+  /** What it says that the exchange went as, or how that begins: one that went as something else is not meant. */
+  readonly sentAs?: string;
   /** `awaited`: it is on its way there, and nothing is decided. */
   readonly verdict: "accepted" | "refused" | "awaited";
   /** In words for people, with its codes. */

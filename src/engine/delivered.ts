@@ -566,7 +566,8 @@ export function expectAcknowledgements(
   const references = sink.acknowledged?.references(frozen, deliveries.length) ?? [];
   for (const [at, reference] of references.entries()) {
     const delivery = deliveries[at];
-    if (delivery !== undefined) store.acknowledgements.expect({ ...reference, flow, delivery });
+    if (delivery !== undefined)
+      store.acknowledgements.expect({ sentAs: "", ...reference, flow, delivery });
   }
 }
 
@@ -590,9 +591,9 @@ export function awaitAcknowledgements(
     });
 }
 
-/** The exchange, and which of its documents where one is named. */
-const namedIn = ({ exchange, item }: Pick<Acknowledgement, "exchange" | "item">): string =>
-  item ? `${exchange} ${item}` : exchange;
+/** The exchange, which of its documents where one is named, and what it went as where that is said. */
+const namedIn = ({ exchange, item, sentAs }: Acknowledgement): string =>
+  [exchange, item, sentAs && `as ${sentAs}`].filter(Boolean).join(" ");
 
 /**
  * What came in one page. Inside its transaction. Returns what a person should be told besides. A page that brought nothing
@@ -614,7 +615,7 @@ export function takeAcknowledgements(
     for (const row of rows) {
       // What is said of a whole adds to what was said of its documents by themselves only that it was refused.
       const isSaid =
-        row.state === "refused" || (row.state === "accepted" && one.verdict === "accepted");
+        row.state === "refused" || (row.state === "accepted" && one.verdict !== "refused");
       if (one.item === null && isSaid) continue;
       if (isOutdated(row, one)) continue;
       store.acknowledgements.take({ ...row, ...one, item: row.item, at: one.at ?? "" });

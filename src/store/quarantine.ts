@@ -462,7 +462,8 @@ export function unfinished(database: Database.Database) {
   };
 }
 
-export interface Acknowledging extends Reference {
+export interface Acknowledging extends Omit<Reference, "sentAs"> {
+  readonly sent_as: string;
   readonly flow: number;
   readonly delivery: number;
   readonly state: "awaited" | "accepted" | "refused";
@@ -488,8 +489,9 @@ export function acknowledgements(database: Database.Database) {
 
   return {
     /** Inside the transaction that freezes what goes under it. */
-    expect: run<[Reference & { flow: number; delivery: number }]>(
-      "insert or replace into acknowledgement (exchange, item, flow, delivery) values (:exchange, :item, :flow, :delivery)",
+    expect: run<[Required<Reference> & { flow: number; delivery: number }]>(
+      `insert or replace into acknowledgement (exchange, item, sent_as, flow, delivery)
+       values (:exchange, :item, :sentAs, :flow, :delivery)`,
     ),
     /** The number of the document of another record than this one that went under it; null: none did. */
     other: value<[Reference & { record: number }], string>(
@@ -502,10 +504,13 @@ export function acknowledgements(database: Database.Database) {
        where exchange = :exchange and item = :item`,
     ),
     /** What an acknowledgement speaks of; empty: nothing that we sent. */
-    named({ exchange, item }: Pick<Acknowledgement, "exchange" | "item">): Acknowledging[] {
-      if (item === null) return all(exchange);
-      const row = one(exchange, item);
-      return row === null ? [] : [row];
+    named({ exchange, item, sentAs }: Pick<Acknowledgement, "exchange" | "item" | "sentAs">) {
+      const row = item === null ? null : one(exchange, item);
+      const rows = item === null ? all(exchange) : row === null ? [] : [row];
+      // `IN` is said of what went as `IN 004010`.
+      const isMeant = ({ sent_as }: Acknowledging): boolean =>
+        sent_as === "" || sentAs === undefined || `${sent_as} `.startsWith(`${sentAs} `);
+      return rows.filter(isMeant);
     },
     /** A refusal is told anew, whatever was told before. */
     take: run<[Reference & Required<Pick<Acknowledgement, "verdict" | "detail" | "at">>]>(

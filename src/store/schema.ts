@@ -469,6 +469,8 @@ const lifecycle = `
   create table acknowledgement (
     exchange text not null,
     item text not null,
+    -- What the exchange went as, where its receiver says that again; empty: it does not.
+    sent_as text not null,
     flow integer not null references flow,
     delivery integer not null references delivery,
     state text not null default 'awaited' check (state in ('awaited', 'accepted', 'refused')),

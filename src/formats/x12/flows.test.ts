@@ -132,10 +132,60 @@ test("a 997 of what was not sent from here is told with what it says, and which 
   await runFlow(engine, flows.invoices, never);
   expect(told).toEqual([
     expect.stringMatching(
-      /\(R rejected; segment 2, .*\) names x12 .* 000000077 0001, which was not sent/,
+      /\(R rejected; segment 2, .*\) names x12 .* 000000077 0001 as IN, which was not sent/,
     ),
-    expect.stringMatching(/\(R rejected\) names x12 .* 000000077, which was not sent from here/),
+    expect.stringMatching(
+      /\(R rejected\) names x12 .* 000000077 as IN, which was not sent from here/,
+    ),
   ]);
+});
+
+test.each([
+  ["another code", "AK1*PO*1", "as PO"],
+  ["another release", "AK1*IN*1*005010", "as IN 005010"],
+  ["no code", "AK1**1", "as no code"],
+])("a 997 of a group of our number with %s is not of our group", async (_, ak1, as) => {
+  await control.records("invoices", [INVOICE]);
+  const { engine, flows, puts, causes } = await opened();
+  const told: unknown[] = [];
+  Object.assign(engine, {
+    note: (_event: string, { notice }: object & { notice?: string }) => told.push(notice),
+  });
+  await runFlow(engine, flows.invoices, never);
+  for (const [name, ...verdict] of [
+    ["997-1.edi", "AK5*R*5", "AK9*R*1*1*0"],
+    ["997-2.edi", "AK5*A", "AK9*A*1*1*1"],
+  ] as const) {
+    const set = ["997", ak1, "AK2*810*0001", ...verdict];
+    puts(name, envelope({ functionalId: "FA", control: name.slice(4, 5), sets: [set] }));
+  }
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual([]);
+  expect(told).toHaveLength(4);
+  for (const one of told) expect(one).toContain(`${as}, which was not sent from here`);
+  // Ours, and its release is named.
+  const ours = ["997", "AK1*IN*1*004010", "AK2*810*0001", "AK5*R*5", "AK9*R*1*1*0"];
+  puts("997-3.edi", envelope({ functionalId: "FA", control: "3", sets: [ours] }));
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual(["invoices: refused-later"]);
+});
+
+test("a group that is accepted in part accepts what it names as accepted, and nothing that it may not mean", async () => {
+  await control.records("invoices", [INVOICE]);
+  const { engine, flows, puts, causes, notes, hour } = await opened();
+  await runFlow(engine, flows.invoices, never);
+  puts(
+    "997-1.edi",
+    saying(501, 1).replace("AK2*810*0001~", "").replace("AK9*R*1*1*0~SE*5", "AK9*P*3*3*2~SE*4"),
+  );
+  await runFlow(engine, flows.invoices, never);
+  expect({ causes: causes(), notes }).toEqual({ causes: [], notes: ["notice"] });
+  hour(24);
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual(["invoices: not-acknowledged"]);
+  puts("997-2.edi", saying(502, 1, "AK5*A").replace("AK9*R*1*1*0", "AK9*P*3*3*2"));
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual([]);
 });
 
 test("where acknowledgements cannot be read, invoices go out all the same, and it is told", async () => {

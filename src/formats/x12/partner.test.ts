@@ -69,12 +69,14 @@ test.runIf(mockEdi.isThere())(
     expect(said(orders?.acknowledgement)).toEqual([
       {
         exchange: exchangeOf(options(), 118),
+        sentAs: "PO",
         item: "0001",
         verdict: "accepted",
         detail: "A accepted",
       },
       {
         exchange: exchangeOf(options(), 118),
+        sentAs: "PO",
         item: null,
         verdict: "accepted",
         detail: "A accepted",

@@ -256,20 +256,80 @@ describe("golden files", () => {
       null,
       envelope({ functionalId: "FA", sets: [set] }),
     );
-    const exchange = exchangeOf(options(), 42);
+    const group = { exchange: exchangeOf(options(), 42), sentAs: "IN" };
     expect(acknowledgements).toEqual([
-      { exchange, item: "0001", verdict: "accepted", detail: "A accepted" },
+      { ...group, item: "0001", verdict: "accepted", detail: "A accepted" },
       {
-        exchange,
+        ...group,
         item: "0002",
         verdict: "refused",
         detail:
           'R rejected; segment 2, BIG02 is too long (5): "INV-0123456789-0123456789"; segments are in error (5)',
       },
-      { exchange, item: "0003", verdict: "accepted", detail: "E accepted with errors" },
-      { exchange, item: null, verdict: "accepted", detail: "P partially accepted" },
+      { ...group, item: "0003", verdict: "accepted", detail: "E accepted with errors" },
+      { ...group, item: null, verdict: "accepted", detail: "P partially accepted" },
     ]);
     expect({ replies, changes }).toEqual({ replies: [], changes: [] });
+  });
+
+  const saidBy = (...set: readonly string[]) =>
+    read(null, envelope({ functionalId: "FA", sets: [set] }));
+
+  test("a 999 says the same of each set, in its own segments", () => {
+    const group = { exchange: exchangeOf(options(), 42), sentAs: "IN 005010" };
+    expect(
+      saidBy(
+        "999",
+        "AK1*IN*42*005010",
+        "AK2*810*0001",
+        "IK5*A",
+        "AK2*810*0002",
+        "IK3*BIG*2**8",
+        "CTX*SITUATIONAL TRIGGER*BIG*2",
+        "IK4*2*76*5*INV-0123456789-0123456789",
+        "IK5*R*5",
+        "AK9*P*2*2*1",
+      ).acknowledgements,
+    ).toEqual([
+      { ...group, item: "0001", verdict: "accepted", detail: "A accepted" },
+      {
+        ...group,
+        item: "0002",
+        verdict: "refused",
+        detail:
+          'R rejected; segment 2, BIG02 is too long (5): "INV-0123456789-0123456789"; segments are in error (5)',
+      },
+      { ...group, item: null, verdict: "accepted", detail: "P partially accepted" },
+    ]);
+  });
+
+  test.each([
+    ["one of three was rejected, nobody says which", "awaited", ["AK9*P*3*3*2"], "1 of 3"],
+    ["it did not get one of three", "awaited", ["AK9*A*3*2*2"], "1 of 3"],
+    ["two were, and one is named", "awaited", ["AK2*810*02", "AK5*R", "AK9*P*3*3*1"], "2 of 3"],
+    ["its counts are none", "awaited", ["AK9*P"], "some"],
+    ["it accepted none", "refused", ["AK9*E*1*1*0"], "1 of 1"],
+  ] as const)("a group is not accepted as a whole where %s", (_, verdict, said, off) => {
+    const { acknowledgements, notices } = saidBy("997", "AK1*IN*42", ...said);
+    const told = `${off} sets were not accepted`;
+    expect(acknowledgements?.at(-1)).toMatchObject({ item: null, verdict });
+    expect(acknowledgements?.at(-1)?.detail).toContain(told);
+    const which = expect.stringContaining(
+      `000000042 ${told}, and the acknowledgement does not say`,
+    );
+    expect(notices).toEqual(verdict === "awaited" ? [which] : []);
+  });
+
+  test("a 997 that is torn says nothing, and it is told that it does not", () => {
+    const text = envelope({
+      functionalId: "FA",
+      sets: [["997", "AK1*IN*42", "AK9*A*1*1*1"]],
+    }).replace("SE*4*", "SE*5*");
+    const { acknowledgements, notices } = read(null, text);
+    expect(acknowledgements).toEqual([]);
+    expect(notices).toEqual([
+      expect.stringMatching(/^file\.edi: the 997 0001 was not read: the number of its segments/),
+    ]);
   });
 });
 

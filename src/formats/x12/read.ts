@@ -87,8 +87,10 @@ export function x12Reader(
           const content = replyTo(verdict, now().toISOString());
           replies.push({ id: replyId(interchange, group), content });
         }
-      const acknowledgements = interchanges.flatMap((one) => acknowledgementsIn(options, one));
-      return { changes, documents, notices: [], numbers, acknowledgements, replies };
+      const said = interchanges.flatMap((one) => saidIn(options, one));
+      const notices = said.flatMap((one) => (typeof one === "string" ? `${file}: ${one}` : []));
+      const acknowledgements = said.filter((one) => typeof one !== "string");
+      return { changes, documents, notices, numbers, acknowledgements, replies };
     },
   };
 }
@@ -229,19 +231,21 @@ export const sequenceOf = ({ us, partner, usage }: X12Options): string =>
 export const exchangeOf = (options: X12Options, number: number): string =>
   `${sequenceOf(options)} ${String(number).padStart(9, "0")}`;
 
-/** What 997 and TA1 of an interchange say of ours. */
-function acknowledgementsIn(
-  options: X12Options,
-  { groups, acknowledged }: Interchange,
-): Acknowledgement[] {
-  const sets = groups
+/** What somebody says of our sets; or what a person should be told, for it cannot be known what it says of them. */
+type Said = Acknowledgement | string;
+
+/** What 997, 999 and TA1 of an interchange say of ours. */
+const saidIn = (options: X12Options, { groups, acknowledged }: Interchange): Said[] => [
+  ...acknowledged.flatMap((ta1) => ofInterchange(options, ta1)),
+  ...groups
     .filter(({ functionalId }) => functionalId === "FA")
-    .flatMap((group) => group.sets.filter(({ errors }) => errors.length === 0));
-  return [
-    ...acknowledged.flatMap((ta1) => ofInterchange(options, ta1)),
-    ...sets.flatMap((set) => ofSet(options, set)),
-  ];
-}
+    .flatMap(({ control, errors, sets }) => [
+      ...groupErrorsInWords(errors).map(
+        (words) => `group ${control} of acknowledgements: ${words}.`,
+      ),
+      ...sets.flatMap((set) => ofSet(options, set)),
+    ]),
+];
 
 /** Only a refusal says anything of documents: TA104 R. */
 function ofInterchange(options: X12Options, { elements }: Segment): Acknowledgement[] {
@@ -252,23 +256,54 @@ function ofInterchange(options: X12Options, { elements }: Segment): Acknowledgem
   return [{ exchange, item: null, verdict: "refused", detail }];
 }
 
-function ofSet(options: X12Options, { segments }: TransactionSet): Acknowledgement[] {
-  const group = at(first(segments, "AK1"), 2) ?? "";
-  if (!/^\d{1,9}$/.test(group)) return [];
-  const exchange = exchangeOf(options, Number(group));
+/** A 999 has names of its own for AK3, AK4 and AK5 of a 997. */
+const named997 = ({ id, ...segment }: Segment): Segment => ({
+  ...segment,
+  id: id.replace(/^IK/, "AK"),
+});
+
+function ofSet(options: X12Options, { id, control, errors, ...set }: TransactionSet): Said[] {
+  const segments = set.segments.map(named997);
+  const ak1 = first(segments, "AK1");
+  const group = at(ak1, 2) ?? "";
+  const unread = [
+    ...setErrorsInWords(errors),
+    ...(id === "997" || id === "999" ? [] : ["it is no acknowledgement"]),
+    ...(/^\d{1,9}$/.test(group) ? [] : ["it names no group of ours (AK102)"]),
+  ];
+  if (unread.length > 0) return [`the ${id} ${control} was not read: ${unread.join("; ")}.`];
+  const sentAs = [at(ak1, 1) ?? "no code", at(ak1, 3) ?? ""].join(" ").trim();
+  const about = { exchange: exchangeOf(options, Number(group)), sentAs };
+  const ofSets = loops(segments, "AK2", ["AK9"]).loops.flatMap((set) =>
+    all(set, "AK5").map(({ elements: [code = "", ...errors] }) => ({
+      ...about,
+      item: at(set[0], 2) ?? "",
+      ...verdictIn(code, [...faultsInWords(faultsIn(set)), ...setErrorsInWords(errors)]),
+    })),
+  );
+  const refused = ofSets.filter(({ verdict }) => verdict === "refused").length;
+  // What it says of sets by themselves comes before: the group's word is for all others.
+  return [...ofSets, ...all(segments, "AK9").flatMap((ak9) => ofOthers(about, ak9, refused))];
+}
+
+/** What a group's word says of the sets that are not named. `refused`: how many of those that are were. */
+function ofOthers(
+  about: Pick<Acknowledgement, "exchange" | "sentAs">,
+  { elements: [code = "", included, received, accepted, ...errors] }: Segment,
+  refused: number,
+): Said[] {
+  const sent = Math.max(Number(included), Number(received));
+  const off = sent - Number(accepted);
+  // Counts that are no numbers say as little as P does.
+  const isClear = off <= refused || (Number.isNaN(off) && code !== "P");
+  const count = `${Number.isNaN(off) ? "some" : `${off} of ${sent}`} sets were not accepted`;
+  const said = verdictIn(code, [...groupErrorsInWords(errors), ...(isClear ? [] : [count])]);
+  const whole = { ...about, item: null, ...said };
+  if (said.verdict === "refused" || isClear) return [whole];
+  if (Number(accepted) === 0) return [{ ...whole, verdict: "refused" }];
   return [
-    ...loops(segments, "AK2", ["AK9"]).loops.flatMap((set) =>
-      all(set, "AK5").map(({ elements: [code = "", ...errors] }) =>
-        acknowledgementOf(exchange, at(set[0], 2) ?? "", code, [
-          ...faultsInWords(faultsIn(set)),
-          ...setErrorsInWords(errors),
-        ]),
-      ),
-    ),
-    // What it says of sets by themselves comes before: the group's word is for all others.
-    ...all(segments, "AK9").map(({ elements: [code = "", , , , ...errors] }) =>
-      acknowledgementOf(exchange, null, code, groupErrorsInWords(errors)),
-    ),
+    { ...whole, verdict: "awaited" },
+    `of ${about.exchange} ${count}, and the acknowledgement does not say which. Ask the partner.`,
   ];
 }
 
@@ -295,16 +330,13 @@ const WORDS: Readonly<Record<string, string>> = {
   X: "rejected: it could not be decrypted",
 };
 
-/** A group that was partially accepted says nothing of its sets. */
-function acknowledgementOf(
-  exchange: string,
-  item: string | null,
+function verdictIn(
   code: string,
   words: readonly string[],
-): Acknowledgement {
+): Pick<Acknowledgement, "verdict" | "detail"> {
   const verdict = code === "A" || code === "E" || code === "P" ? "accepted" : "refused";
   const known = WORDS[code] ?? "a code that is not known";
-  return { exchange, item, verdict, detail: [`${code} ${known}`, ...words].join("; ") };
+  return { verdict, detail: [`${code} ${known}`, ...words].join("; ") };
 }
 
 /** What we say of one group of theirs. */

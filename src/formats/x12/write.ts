@@ -376,7 +376,12 @@ export function x12Writer(
       withinMs: acknowledgeWithin,
       references: ({ target }, items): Reference[] => {
         const exchange = exchangeOf(options, numberIn(target));
-        return Array.from({ length: items }, (_, at) => ({ exchange, item: setControlOf(at) }));
+        const sentAs = `${set.functionalId} ${options.version}`;
+        return Array.from({ length: items }, (_, at) => ({
+          exchange,
+          item: setControlOf(at),
+          sentAs,
+        }));
       },
     },
     nameOf: (items, number = 0) => nameOf(name, items, number),
