@@ -105,6 +105,7 @@ const invoiceOf = (type: Type) => {
       party: companyOf(invoice),
       amount: invoice.total,
       day: invoice.createdAt,
+      ended: invoice.status === "VOID",
     }),
   };
 };

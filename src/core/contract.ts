@@ -394,6 +394,8 @@ export interface About {
   readonly day?: string | null;
   /** ISO 4217; null: the company's. */
   readonly currency?: string | null;
+  /** It is void: it counts for nothing. */
+  readonly ended?: boolean;
 }
 
 /** What a copy of a document keeps, and what one that is entered twice does. Texts are compared as numbers are. */

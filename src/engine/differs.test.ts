@@ -291,16 +291,20 @@ test("what the receiver refused because it differs closes by itself once a perso
   expect(sink.sent).toHaveLength(2);
 });
 
-test("an amount that was changed there is told by what comes by, where the receiver is not asked", async () => {
+test("an amount that was changed there, or a void, is told by what comes by, where the receiver is not asked", async () => {
   const bench = engineOn(tempFolder());
-  const mapping = { ...billMapping, about: ({ amount }: { amount: Decimal }) => ({ amount }) };
+  const about = ({ amount, state }: { amount: Decimal; state?: unknown }) => ({
+    amount,
+    ended: state === "void",
+  });
+  const mapping = { ...billMapping, about };
   const out = bench.flow({
     mapping,
     sink: receiver(),
     source: pagesOf([{ changes: [bill("INV-1", "100.00"), bill("INV-2", "5")], position: 1 }]),
   });
-  const read = (number: string, amount: string, version: string): Change => ({
-    ...bill(number, amount),
+  const read = (number: string, amount: string, version: string, more?: object): Change => ({
+    ...bill(number, amount, more),
     id: `id-of-${number}`,
     version,
   });
@@ -317,6 +321,7 @@ test("an amount that was changed there is told by what comes by, where the recei
       page(2, read("INV-1", "90.00", "2")),
       page(3, read("INV-1", "90.0", "3")),
       page(4, read("INV-1", "100.00", "4")),
+      page(5, read("INV-2", "5.00", "2", { state: "void" })),
     ),
   });
   const daemon = new Daemon(bench.engine, [out, home]);
@@ -330,5 +335,6 @@ test("an amount that was changed there is told by what comes by, where the recei
   expect(await told()).toEqual([cause]);
   expect(await told()).toEqual([]);
   expect(Object.fromEntries(bench.store.deliveries.counts(out.flow))).toEqual({ delivered: 2 });
-  expect(Object.fromEntries(bench.store.deliveries.counts(home.flow))).toEqual({ echo: 5 });
+  expect(await told()).toEqual(["state: platform void, erp valid"]);
+  expect(Object.fromEntries(bench.store.deliveries.counts(home.flow))).toEqual({ echo: 6 });
 });

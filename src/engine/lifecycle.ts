@@ -37,6 +37,7 @@ import {
   waitsSince,
 } from "./delivered.ts";
 import { copied, type Likenesses, likenessesOf } from "./copies.ts";
+import { aboutOf } from "./about.ts";
 import { moved, recognised, waitsForFirst } from "./deliver.ts";
 import { audit, endpointOf, type Engine, type Flow, referencesOf } from "./engine.ts";
 import { howToGoOn } from "./schedule.ts";
@@ -407,22 +408,26 @@ function judgeSite(document: PendingDocument): Verdict | null {
 
 /**
  * Where its receiver is not asked how our documents stand there (verify.ts), only what comes by from there tells that
- * somebody has changed an amount.
+ * somebody has changed an amount, or has voided what is valid where it began.
  */
 function judgeWritten({ engine, flow, link, number, record }: PendingDocument): Verdict | null {
   if (link === null || link.born === flow.side) return null;
   const { mapping, side } = flow;
-  const held = mapping.about?.(record).amount ?? null;
-  if (mapping.posts !== true || held === null || link.amount === null) return writtenByUs(number);
-  const brought = Decimal.of(link.amount);
-  const total = { field: "money.total", expected: amountText(brought), held: amountText(held) };
-  const differences = held.equals(brought) ? [] : [total];
+  const held = mapping.about?.(record) ?? {};
+  if (mapping.posts !== true || !held.amount || link.amount === null) return writtenByUs(number);
+  const [is, was] = [held.amount, Decimal.of(link.amount)];
+  const total = { field: "money.total", expected: amountText(was), held: amountText(is) };
+  const ended = { field: "state", expected: "valid", held: "void" };
   const writers = engine.flows.filter(
     (one) => one.side !== side && one.mapping.kind === mapping.kind && !one.sink.inspect,
   );
   const also = (): void => {
-    for (const writer of writers)
+    for (const writer of writers) {
+      const text = engine.store.openRecords.text(writer.flow, ownId(link, writer.side));
+      const isEnded = held.ended === true && aboutOf(writer, text).ended !== true;
+      const differences = [...(is.equals(was) ? [] : [total]), ...(isEnded ? [ended] : [])];
       settleDifferences(engine, writer, [{ link, differences }], "inspection");
+    }
   };
   return writtenByUs(number, { also });
 }
