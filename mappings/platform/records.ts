@@ -154,7 +154,7 @@ const aboutInvoice = (record: InvoiceRecord) => ({
   amount: record.total,
   currency: record.currency,
   day: record.invoiceDate,
-  ended: record.state === "cancelled",
+  ended: ["cancelled", "deleted"].includes(record.state),
 });
 
 /** State, open amount and stamps stay out of the document: an invoice that is paid is no new invoice. */
