@@ -122,6 +122,21 @@ test("two items of one name, as categories have them, have no single price, whic
   expect((await faults(second))[0]).toBe("no-single-price");
 });
 
+test("an inactive item has no price under the name that QuickBooks gives it, and its twin's counts alone", async () => {
+  const company = await openCompany();
+  const item = { Name: "DYED", UnitPrice: Decimal.of("2.25"), Active: true };
+  company.enter("Item", { ...item, FullyQualifiedName: "North:DYED" });
+  const twin = { ...item, UnitPrice: Decimal.of("2.5"), FullyQualifiedName: "South:DYED" };
+  const { Id } = company.enter("Item", twin);
+  const source = sourceOf(company, "prices");
+  const first = await readAll(source, null);
+  expect(first.faults).toMatchObject({ "T-1|DYED": "no-single-price" });
+  company.edit("Item", Id, { Active: false });
+  const second = await readAll(source, first.position);
+  expect(second.faults).toEqual({ "T-1|DYED": null });
+  expect(second.records["T-1|DYED"]).toMatchObject({ price: Decimal.of("2.25") });
+});
+
 test("customers and vendors are held for reconciliation, inactive ones as ended, each in its role", async () => {
   const company = await openCompany();
   const enter = (table: "Customer" | "Vendor", name: string, more: object = {}): string =>

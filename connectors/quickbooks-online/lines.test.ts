@@ -51,7 +51,7 @@ function enter(company: Company, total: string, ...Line: object[]): Record_ {
 interface Told {
   readonly total: Decimal;
   readonly untaxed: Decimal;
-  readonly lines: readonly { readonly amount: Decimal; readonly description: string | null }[];
+  readonly lines: readonly { readonly amount: Decimal; readonly product: string | null }[];
 }
 
 /** What the source tells of all invoices, by their ids: amounts as text. */
@@ -65,13 +65,15 @@ async function toldOf(company: Company) {
       const amounts = lines.map(({ amount }) => amount.plain());
       const message = fault === undefined ? null : `${fault.code}: ${fault.message}`;
       const refused = fault === undefined ? refusalOf(json) : null;
-      told.set(id, { amounts, untaxed: untaxed.plain(), fault: message, refused });
+      const products = lines.map(({ product }) => product);
+      told.set(id, { amounts, products, untaxed: untaxed.plain(), fault: message, refused });
     }
   return told;
 }
 
 interface One {
   readonly amounts: readonly string[];
+  readonly products: readonly (string | null)[];
   readonly untaxed: string;
   readonly fault: string | null;
   /** Why the mapping does not take it. */
@@ -93,6 +95,12 @@ async function ofCustomer(): Promise<Company> {
   company.enter("Customer", { DisplayName: "Old Ranch" });
   return company;
 }
+
+test("an invoice keeps its product when somebody makes the item inactive, which QuickBooks renames", async () => {
+  const company = await ofCustomer();
+  const { Id } = enter(company, "100", sale("100", "ULSD-CLR (deleted)"));
+  expect((await toldOf(company)).get(Id)?.products).toEqual(["ULSD-CLR"]);
+});
 
 test("subtotals and texts are no amounts; a discount is taken off, and a bundle counts once", async () => {
   const company = await ofCustomer();

@@ -50,7 +50,7 @@ function openNames(wire: Wire, { now }: Pick<Surroundings, "now">) {
     id: async (kind: NameKind, code: string) => (await codes.row(kind, code)).id,
     /** What documents call it, where one named it; else as QuickBooks calls it. */
     codeOf: ({ what }: CodeKind, id: string, name: string | null) =>
-      named.get(`${what} ${id}`) ?? name ?? id,
+      named.get(`${what} ${id}`) ?? nameBefore(name ?? id),
   };
 }
 
@@ -252,12 +252,16 @@ export function partyList({ wire, config }: Online, side: LedgerSide): PartyList
 /** What QuickBooks adds to the name of one that somebody makes inactive: another one may have the name from then on. */
 const DELETED = " (deleted)";
 
+/** The name that it had, and that documents and the other side know. */
+export const nameBefore = (shown: string): string =>
+  shown.endsWith(DELETED) ? shown.slice(0, -DELETED.length) : shown;
+
 export function partyRow(row: Element): PartyRow {
   const address = row.child("BillAddr");
   const at = (name: string): string | null => address?.text(name) ?? null;
   const shown = row.text("DisplayName") ?? "";
   const active = row.yes("Active") !== false;
-  const name = !active && shown.endsWith(DELETED) ? shown.slice(0, -DELETED.length) : shown;
+  const name = active ? shown : nameBefore(shown);
   return {
     ...identityOf(row),
     name,

@@ -30,7 +30,7 @@ import {
   QUICKBOOKS,
   SIDES,
 } from "./wire.ts";
-import { ANY, having, type Online, OPEN, partyList, partyRow, walk } from "./online.ts";
+import { ANY, having, nameBefore, type Online, OPEN, partyList, partyRow, walk } from "./online.ts";
 import { DAY_MS } from "../../src/core/time.ts";
 
 interface Capturing {
@@ -182,7 +182,7 @@ async function openInvoices({ wire }: Online, signal: AbortSignal): Promise<stri
   return ids;
 }
 
-/** Prices of items; an item without one (a category, a tax) is none of them. */
+/** Prices of items; an item without one (a category, a tax), or that is inactive, is none of them. */
 export const priceTable = (
   online: Online,
   { list, of, unit }: NonNullable<Online["config"]["prices"]>,
@@ -197,9 +197,10 @@ export const priceTable = (
         gone: ({ key }) =>
           `QuickBooks has item ${key} no more: a price of it that the platform has stays there until a person changes it.`,
         async changes(rows, signal) {
-          const found = await having(online.wire, "Item", { Id: idsOf(rows, "Item") }, signal);
-          // Items of different categories may have one name.
-          const Name = [...new Set(found.map((row) => row.needed("Name")))];
+          const Id = idsOf(rows, "Item");
+          const found = await having(online.wire, "Item", { Id }, signal, [ANY]);
+          // Items of different categories may have one name, and one that is inactive had it.
+          const Name = found.map((row) => nameBefore(row.needed("Name")));
           return tell(await having(online.wire, "Item", { Name }, signal));
         },
       });
@@ -209,7 +210,7 @@ export const priceTable = (
   line(row) {
     const code = row.needed("Name");
     const price = row.decimal(of === "sales" ? "UnitPrice" : "PurchaseCost");
-    if (price === null || price.sign === 0) return null;
+    if (row.yes("Active") === false || price === null || price.sign === 0) return null;
     return { list, code, name: code, unit, formula: price.text };
   },
 });
