@@ -15,7 +15,6 @@ import {
   type SiteOf,
 } from "../support/books-site.ts";
 
-export type { Members } from "../support/books-site.ts";
 export type CentralSite = SiteOf<Company>;
 
 const NAME = "business-central";
