@@ -274,36 +274,35 @@ function ofSet(options: X12Options, { id, control, errors, ...set }: Transaction
   if (unread.length > 0) return [`the ${id} ${control} was not read: ${unread.join("; ")}.`];
   const sentAs = [at(ak1, 1) ?? "no code", at(ak1, 3) ?? ""].join(" ").trim();
   const about = { exchange: exchangeOf(options, Number(group)), sentAs };
-  const ofSets = loops(segments, "AK2", ["AK9"]).loops.flatMap((set) =>
+  const named = loops(segments, "AK2", ["AK9"]).loops.flatMap((set) =>
     all(set, "AK5").map(({ elements: [code = "", ...errors] }) => ({
       ...about,
       item: at(set[0], 2) ?? "",
       ...verdictIn(code, [...faultsInWords(faultsIn(set)), ...setErrorsInWords(errors)]),
     })),
   );
-  const refused = ofSets.filter(({ verdict }) => verdict === "refused").length;
   // What it says of sets by themselves comes before: the group's word is for all others.
-  return [...ofSets, ...all(segments, "AK9").flatMap((ak9) => ofOthers(about, ak9, refused))];
+  return [...named, ...all(segments, "AK9").flatMap((ak9) => ofOthers(about, ak9, named))];
 }
 
-/** What a group's word says of the sets that are not named. `refused`: how many of those that are were. */
+/** What a group's word says of the sets that are not `named`. */
 function ofOthers(
   about: Pick<Acknowledgement, "exchange" | "sentAs">,
   { elements: [code = "", included, received, accepted, ...errors] }: Segment,
-  refused: number,
+  named: readonly Acknowledgement[],
 ): Said[] {
+  const said = verdictIn(code, groupErrorsInWords(errors));
+  const whole = { ...about, item: null, ...said };
   const sent = Math.max(Number(included), Number(received));
   const off = sent - Number(accepted);
-  // Counts that are no numbers say as little as P does.
-  const isClear = off <= refused || (Number.isNaN(off) && code !== "P");
-  const count = `${Number.isNaN(off) ? "some" : `${off} of ${sent}`} sets were not accepted`;
-  const said = verdictIn(code, [...groupErrorsInWords(errors), ...(isClear ? [] : [count])]);
-  const whole = { ...about, item: null, ...said };
+  const refused = named.filter(({ verdict }) => verdict === "refused").length;
+  const isClear = off <= refused || named.length >= sent || (Number.isNaN(off) && code !== "P");
   if (said.verdict === "refused" || isClear) return [whole];
-  if (Number(accepted) === 0) return [{ ...whole, verdict: "refused" }];
+  const some = Number.isNaN(off) ? "some" : `${off} of ${sent}`;
+  const detail = `${some} sets were not accepted, and ${refused} are named as rejected`;
   return [
-    { ...whole, verdict: "awaited" },
-    `of ${about.exchange} ${count}, and the acknowledgement does not say which. Ask the partner.`,
+    { ...whole, verdict: "awaited", detail: `${said.detail}; ${detail}` },
+    `of ${about.exchange} ${detail}: ask the partner which.`,
   ];
 }
 
