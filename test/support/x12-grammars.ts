@@ -31,3 +31,20 @@ export function faultsByGrammar(interchanges: readonly string[]): string[][] {
   });
   return JSON.parse(output) as string[][];
 }
+
+const TABLES = `
+import importlib, json, sys
+def lengths(length):
+    if isinstance(length, list): return []
+    return list(length) if isinstance(length, tuple) else [1, length]
+def table(release):
+    records = importlib.import_module(f"edi_parser.grammars.x12.{release}.records00{release}").recorddefs
+    return {name: [lengths(element[2]) for element in elements[1:]] for name, elements in records.items()}
+json.dump({f"00{release}": table(release) for release in ("4010", "5010")}, sys.stdout)
+`;
+
+/** By release and segment the shortest and the longest value of each element; of a composite nothing. */
+export const elementsByGrammar = (): Record<string, Record<string, readonly number[][]>> =>
+  JSON.parse(
+    execFileSync(x12Grammars.python, ["-c", TABLES], { encoding: "utf8", maxBuffer: 100_000_000 }),
+  ) as Record<string, Record<string, readonly number[][]>>;

@@ -1,6 +1,7 @@
 /** A partner that is not ours reads what we write, and we read what it says: PyPI's `mock-edi`, strict. */
 import { expect, test } from "vitest";
 import { X12Sink } from "../../../connectors/files/config.ts";
+import { mostOf, segments, versions } from "./grammar.ts";
 import { exchangeOf } from "./read.ts";
 import { replyWriter, x12Writer } from "./write.ts";
 import {
@@ -15,6 +16,27 @@ import {
   read,
 } from "../../../test/files/x12.ts";
 import { judgedByPartner, mockEdi } from "../../../test/support/mock-edi.ts";
+import { elementsByGrammar, x12Grammars } from "../../../test/support/x12-grammars.ts";
+
+test.runIf(x12Grammars.isThere())(
+  "each segment has all elements of its release, as long as they are there, by the grammars of bots",
+  () => {
+    const theirs = elementsByGrammar();
+    const off = versions.flatMap((version) =>
+      Object.entries(segments).flatMap(([id, own]) =>
+        (theirs[version]?.[id] ?? []).flatMap(([min, max], at) => {
+          const element = own[at];
+          if (element === undefined) return [`${version} ${id}${at + 1} is not there`];
+          const [least, most] = [element.min, mostOf(element, version)];
+          if (max === undefined || (min === least && max === most)) return [];
+          return [`${version} ${id}${at + 1} is ${least}-${most}, theirs ${min}-${max}`];
+        }),
+      ),
+    );
+    // A loop's name became shorter, and nothing that we read depends on it.
+    expect(off).toEqual(["005010 AK33 is 1-6, theirs 1-4"]);
+  },
+);
 
 test.runIf(mockEdi.isThere())(
   "mock-edi takes our 850, 810, 997 and the 820 that we read, and we read its acknowledgements",

@@ -176,6 +176,90 @@ describe("golden files", () => {
     expect(changed("**20712.42*20712.42", "**20712.42")?.fault?.message).toBe("RMR05 is missing");
   });
 
+  test("a price that holds no longer is not taken: its own end counts instead of its catalogue's", () => {
+    const ended = golden832.flatMap((one) => {
+      if (one.startsWith("DTM*007")) return [one, "DTM*036*20261118*2359"];
+      return one.startsWith("LIN*2") ? [one, "DTM*036*20261119"] : [one];
+    });
+    const faults = (now: string) =>
+      read("books.prices", envelope({ functionalId: "SC", sets: [ended] }), {}, now).changes.map(
+        ({ fault }) => fault?.message,
+      );
+    const message = (until: string) => `the price held until ${until} (DTM 036)`;
+    expect(faults("2026-11-18T23:58:00Z")).toEqual([undefined, undefined]);
+    expect(faults("2026-11-19T23:59:00Z")).toEqual([message("2026-11-18 23:59"), undefined]);
+    expect(faults("2026-11-20T00:00:00Z")).toEqual([
+      message("2026-11-18 23:59"),
+      message("2026-11-19"),
+    ]);
+  });
+
+  test("prices of a period, which nobody here reads, refuse the file", () => {
+    const period = golden832.map((one) =>
+      one.startsWith("DTM*007") ? "DTM*007****RD8*20261201-20261231" : one,
+    );
+    const text = envelope({ functionalId: "SC", sets: [period] });
+    expect(() => read("books.prices", text)).toThrow(/has prices of a period \(DTM05\)/);
+  });
+
+  test("an 820 with an adjustment of an invoice (RMR08) does not say that it is paid in full", () => {
+    const adjusted = golden820.map((one) => (one.startsWith("RMR") ? `${one}**01*-5` : one));
+    const text = envelope({ functionalId: "RA", sets: [adjusted] });
+    expect(read("books.paidInvoices", text).changes[0]?.fault).toMatchObject({
+      code: "adjusted",
+      message: "it is adjusted by -5.00 (RMR08)",
+    });
+  });
+
+  test("an 855 that takes an answer back is no answer", () => {
+    const set = golden855.map((one) => one.replace("BAK*00", "BAK*01"));
+    const { changes } = read("plain/order-notes", envelope({ functionalId: "PR", sets: [set] }));
+    expect(changes[0]?.fault).toMatchObject({ code: "other-purpose" });
+  });
+
+  test.each([
+    ["barrels", "MEA*PD*QQ2*7998*GA", "MEA*PD*QQ2*190*BR", "MEA04 is BR, not a unit of gallons"],
+    [
+      "Celsius",
+      "MEA*PD*TE*71.3",
+      "MEA*PD*TE*21.8*CE",
+      "MEA04 is CE, not a unit of degrees Fahrenheit",
+    ],
+  ])(
+    "what an 856 measures in %s is not taken for gallons or Fahrenheit",
+    (_, from, to, message) => {
+      const sent = (by: string) =>
+        read(
+          "plain/delivery-tickets",
+          envelope({ functionalId: "SH", sets: [golden856.map((one) => one.replace(from, by))] }),
+          { temperature: "TE" },
+        ).changes[0]?.fault;
+      expect(sent(to)).toMatchObject({ code: "other-unit", message });
+      expect(sent("MEA*PD*TE*71.3*FA")).toBeUndefined();
+    },
+  );
+
+  test("segments with all elements of their release are accepted without a word", () => {
+    const full = golden856.flatMap((one) => {
+      // Where the load is: a qualifier and a place.
+      if (one.startsWith("TD5")) return ["TD5*B*2*BAYO*M*BAYOU TRUCKING**OR*TULSA TERMINAL 4*DT"];
+      return one.startsWith("N1*ST") ? [`${one}**WH`, "N4*TULSA*OK*74101*US*CC*TULSA"] : [one];
+    });
+    const text = envelope({ functionalId: "SH", sets: [full] });
+    const { changes, replies } = read("plain/delivery-tickets", text);
+    expect(changes[0]?.fault).toBeUndefined();
+    expect(acknowledged(replies)[0]).toContain("AK5*A");
+  });
+
+  test.each([
+    ["PC", "860", "What is read of X12 is IN, SC, RA, PR, SH and FA."],
+    ["RA", "820", "A source of the same folder that reads them takes it."],
+  ])("a file of %s is left, with what can be done", (functionalId, set, next) => {
+    const text = envelope({ functionalId, sets: [[set, "BCH*04*SA*LN-1***20261118"]] });
+    const { left } = read("books.invoices", text);
+    expect(left?.fault).toMatchObject({ code: "other-sets", next: expect.stringContaining(next) });
+  });
+
   test("an 855 becomes a note on our order, with what the supplier made of each line", () => {
     const text = envelope({ functionalId: "PR", sets: [golden855] });
     const { changes, replies } = read("plain/order-notes", text);

@@ -30,14 +30,7 @@ import {
   versions,
 } from "./grammar.ts";
 import { type Row, setText } from "./set-writer.ts";
-import {
-  type Effective,
-  effectiveFrom,
-  type Kind,
-  KINDS,
-  type Reading,
-  recordPlace,
-} from "./sets.ts";
+import { type Kind, KINDS, type Reading, recordPlace, type Told, toldIn, wordsOf } from "./sets.ts";
 
 /** Larger files are a mistake: an 810 of a thousand lines has some 100,000 bytes. */
 const BYTES_MAX = 20_000_000;
@@ -58,6 +51,7 @@ export function x12Reader(
   { currency, now, dayOf }: Pick<Surroundings, "currency" | "now" | "dayOf">,
 ): RecordReader {
   const kind = layout === null ? null : KINDS[layout];
+  const isToCome = (moment: Told): boolean => comesAfter(moment, now(), dayOf);
   return {
     form: layout ?? "x12.997",
     restates: false,
@@ -73,9 +67,9 @@ export function x12Reader(
       const documents = groups.flatMap(({ sets }) => sets).length;
       const left =
         foreign(kind, interchanges) ??
-        (layout === "books.prices" ? tooEarly(interchanges, now(), dayOf) : null);
+        (layout === "books.prices" ? tooEarly(interchanges, isToCome) : null);
       if (left !== null) return { changes: [], documents, notices: [], left };
-      const reading = { options, currency, file };
+      const reading = { options, currency, file, isToCome };
       const changes: Change[] = [];
       const replies: Reply[] = [];
       for (const interchange of interchanges)
@@ -127,34 +121,43 @@ function foreign(kind: Kind | null, interchanges: readonly Interchange[]): Left 
     throw new FileFault(
       `has groups of ${others.join(", ")} beside those of ${kind.functionalId}: have the partner send each in a file of its own`,
     );
+  const known = Object.values(KINDS).map(({ functionalId }) => functionalId);
+  const isKnown = others.every((id) => known.includes(id));
   const fault: Fault = {
     code: "other-sets",
     message: `It has groups of ${others.join(", ")}, and this source reads ${kind?.functionalId ?? "FA"}.`,
-    next: "A source of the same folder that reads them takes it. Where there is none, set one up, or move the file away.",
+    next: isKnown
+      ? "A source of the same folder that reads them takes it. Where there is none, set one up, or move the file away."
+      : `What is read of X12 is ${known.join(", ")} and FA. Have somebody enter what it says, ask the partner not to send it here, and move the file away.`,
   };
   return { fault, awaited: false };
 }
 
 /**
- * Prices hold from a time on, by the company's clocks unless the file says whose. All that is known of the company's is its
- * calendar: the time has come when what then remains of the day takes us into the next one. On a day when clocks are set that is
- * right from the hour on at which they are.
+ * A moment is by the company's clocks unless the file says whose. All that is known of the company's is its calendar: the time
+ * has come when what then remains of the day takes us into the next one. On a day when clocks are set that is right from the
+ * hour on at which they are.
  */
-function tooEarly(
-  interchanges: readonly Interchange[],
+function comesAfter(
+  { day, hour, minute, zone }: Told,
   now: Date,
   dayOf: (instant: string) => string,
+): boolean {
+  const rest = DAY_MS - (Number(hour) * 60 + Number(minute)) * MINUTE_MS;
+  const dayThere = zone === null ? dayOf : calendarOf(zone);
+  return dayThere(new Date(now.getTime() + rest).toISOString()) <= day;
+}
+
+/** Prices hold from a time on. */
+function tooEarly(
+  interchanges: readonly Interchange[],
+  isToCome: (moment: Told) => boolean,
 ): Left | null {
   const sets = interchanges.flatMap(({ groups }) => groups.flatMap((group) => group.sets));
-  const isToCome = ({ day, hour, minute, zone }: Effective): boolean => {
-    const rest = DAY_MS - (Number(hour) * 60 + Number(minute)) * MINUTE_MS;
-    const dayThere = zone === null ? dayOf : calendarOf(zone);
-    return dayThere(new Date(now.getTime() + rest).toISOString()) <= day;
-  };
   const from = sets
-    .flatMap(effectiveFrom)
+    .flatMap(({ segments }) => toldIn(segments, "007"))
     .filter(isToCome)
-    .map(({ day, hour, minute, code }) => `${day} ${hour}:${minute}${code ? ` ${code}` : ""}`)
+    .map(wordsOf)
     .toSorted()
     .at(-1);
   if (from === undefined) return null;

@@ -34,6 +34,7 @@ export interface Reading {
   readonly currency: string;
   /** The file's name, for people. */
   readonly file: string;
+  readonly isToCome: (moment: Told) => boolean;
 }
 
 /** The records of one set that is without faults. @throws Refused when nothing of it can be taken */
@@ -82,6 +83,12 @@ const TAKEN = {
     known: "00 05 07",
     code: "other-purpose",
     message: "it is no original, such as one that cancels an invoice",
+  },
+  // Original, change, replacement, confirmation, duplicate.
+  BAK01: {
+    known: "00 04 05 06 07",
+    code: "other-purpose",
+    message: "it says nothing of the order, such as one that takes an answer back",
   },
   // Original, addition, change, replacement, duplicate.
   BCT10: {
@@ -332,6 +339,7 @@ function readCatalogue(reading: Reading, set: TransactionSet): Change[] {
     return changeIn(recordPlace(reading, set, id, line[0]), () => {
       const list = needed(terminal, "the terminal (N104 of N1 SF)");
       const named = needed(product, `the product (LIN03 with LIN02 ${reading.options.product})`);
+      expectHolding(reading, line, before);
       const record: PriceRecord = { list, product: named, ...priceIn(reading, line, named) };
       return [`${list.trim()}|${named}`, record];
     });
@@ -400,24 +408,42 @@ const ZONES: Readonly<Record<string, string>> = {
   UT: "UTC",
 };
 
-export type Effective = ReturnType<typeof effectiveFrom>[number];
+/** A moment as a set tells it: `hour` 24 is the end of the day; `zone`: null, the company's. */
+export type Told = ReturnType<typeof toldIn>[number];
 
 /**
- * When the prices of a set begin to hold (DTM 007); `zone`: null, the company's. @throws FileFault for a clock that is not
- * known
+ * When the prices of these segments begin to hold (`007`), or hold no longer (`036`). @throws FileFault for a clock that is not
+ * known, and for a period
  */
-export const effectiveFrom = ({ segments }: TransactionSet) =>
+export const toldIn = (segments: readonly Segment[], qualifier: "007" | "036") =>
   all(segments, "DTM")
-    .filter((dtm) => at(dtm, 1) === "007")
+    .filter((dtm) => at(dtm, 1) === qualifier)
     .flatMap((dtm) => {
       const date = day(at(dtm, 2));
-      const [, hour = "00", minute = "00"] = /^(\d\d)(\d\d)/.exec(at(dtm, 3) ?? "") ?? [];
+      const whole = qualifier === "007" ? "00" : "24";
+      const [, hour = whole, minute = "00"] = /^(\d\d)(\d\d)/.exec(at(dtm, 3) ?? "") ?? [];
       const code = at(dtm, 4);
       const zone = ZONES[code ?? ""] ?? null;
       if (zone === null && code !== null && code !== "LT")
         throw new FileFault(`has prices from a time on that is by the clock ${code} (DTM04)`);
+      if (at(dtm, 5) !== null)
+        throw new FileFault(`has prices of a period (DTM05), not from a day on (DTM02)`);
       return date === null ? [] : [{ day: date, hour, minute, code, zone }];
     });
+
+export const wordsOf = ({ day, hour, minute, code }: Told): string =>
+  [day, hour === "24" ? "" : `${hour}:${minute}`, code ?? ""].filter(Boolean).join(" ");
+
+/** A line's own end counts instead of its set's. @throws Refused for a price that holds no longer */
+function expectHolding({ isToCome }: Reading, line: Segment[], before: Segment[]): void {
+  const [ended] =
+    [line, before]
+      .map((segments) => toldIn(segments, "036"))
+      .find(({ length }) => length > 0)
+      ?.filter((moment) => !isToCome(moment)) ?? [];
+  if (ended !== undefined)
+    throw refused("ended", `the price held until ${wordsOf(ended)} (DTM 036)`, "DTM");
+}
 
 /* Transaction set 820 as invoices of the books that were paid: what marks them as paid on the platform. */
 
@@ -494,6 +520,9 @@ function settledBy(
   const discount = money(at(rmr, 6)) ?? Decimal.zero;
   if (discount.sign !== 0)
     throw refused("discount", `a discount of ${amountText(discount)} was taken (RMR06)`, "RMR06");
+  const adjusted = money(at(rmr, 8)) ?? Decimal.zero;
+  if (adjusted.sign !== 0)
+    throw refused("adjusted", `it is adjusted by ${amountText(adjusted)} (RMR08)`, "RMR08");
   if (paid.sign <= 0) throw refused("not-a-payment", `RMR04 is ${paid.text}`, "RMR04");
   const open = total.minus(paid);
   if (open.sign < 0)
@@ -563,6 +592,7 @@ function noteIn(
   orderId: string,
 ): z.infer<typeof orderNotes.record> {
   const bak = first(segments, "BAK");
+  expectTaken(bak, "BAK01");
   const { before, loops: lines } = loops(segments, "PO1", ["CTT", "SE"]);
   expectCount(segments, lines.length);
   const from = first(before, "N1", "SE", "SU", "VN");
@@ -623,18 +653,15 @@ function ticketIn(
   };
 }
 
-/** @throws Refused where it is not in gallons: nothing is converted */
+/** @throws Refused where it is not in gallons, or not in degrees Fahrenheit: nothing is converted */
 function itemIn({ options }: Reading, item: readonly Segment[]): PlainTicketLine {
   const sn1 = first(item, "SN1");
-  const unit = unitIn(options, at(sn1, 3));
-  if (unit !== "gal")
-    throw refused(
-      "other-unit",
-      `SN103 is ${at(sn1, 3) ?? "empty"}, not a unit of gallons`,
-      "SN103",
-    );
-  const measured = (code: string | undefined): Decimal | null => {
+  const isGallons = (code: string): boolean => unitIn(options, code) === "gal";
+  expectUnit(at(sn1, 3) ?? "empty", isGallons, "SN103", "gallons");
+  const measured = (code: string | undefined, isUnit = isGallons, words = "gallons") => {
     const mea = all(item, "MEA").find((one) => code !== undefined && at(one, 2) === code);
+    const [unit = ""] = componentsOf(at(mea, 4) ?? "");
+    if (unit !== "") expectUnit(unit, isUnit, "MEA04", words);
     return money(at(mea, 3));
   };
   return {
@@ -645,9 +672,20 @@ function itemIn({ options }: Reading, item: readonly Segment[]): PlainTicketLine
     spec: null,
     grossGallons: measured(options.gross),
     netGallons: measured(options.net) ?? needed(money(at(sn1, 2)), "SN102"),
-    temperature: measured(options.temperature),
-    apiGravity: measured(options.gravity),
+    temperature: measured(options.temperature, (unit) => unit === "FA", "degrees Fahrenheit"),
+    apiGravity: measured(options.gravity, () => true),
   };
+}
+
+/** @throws Refused */
+function expectUnit(
+  code: string,
+  isUnit: (code: string) => boolean,
+  field: string,
+  words: string,
+): void {
+  if (!isUnit(code))
+    throw refused("other-unit", `${field} is ${code}, not a unit of ${words}`, field);
 }
 
 /* By the form of the records. */
