@@ -320,6 +320,6 @@ test("the same number gives the same name and bytes; another one others, which t
   expect(writer.nameOf(items, 118)).not.toBe(writer.nameOf(items, 117));
   const frozen = { target: `out/${writer.nameOf(items, 117)}`, body: "" };
   expect(writer.acknowledged?.references(frozen, 1)).toEqual([
-    { exchange: exchangeOf(options(), 117), item: "0001" },
+    { exchange: exchangeOf(options(), 117), item: "0001", sentAs: "IN 004010" },
   ]);
 });
