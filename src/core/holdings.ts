@@ -2,7 +2,7 @@
  * What a side holds now, in neutral words: what delivery, verification and reconciliation compare. A side tells facts of
  * its own records only; nobody remembers for another.
  */
-import type { Decimal } from "./decimal.ts";
+import { Decimal } from "./decimal.ts";
 import type { Change, Fault, Item } from "./record.ts";
 import type { Json } from "./json.ts";
 import type { HoldingKind } from "./kinds.ts";
@@ -13,6 +13,19 @@ export { type HoldingKind, holdingKinds } from "./kinds.ts";
 export type GoodsHoldingKind = Extract<HoldingKind, "order" | "ticket">;
 export const isGoodsHolding = (kind: HoldingKind): kind is GoodsHoldingKind =>
   kind === "order" || kind === "ticket";
+
+const LITER = Decimal.of("0.264172");
+/** As orders and prices of the platform and books write them. */
+const GALLONS: Readonly<Record<string, Decimal>> = {
+  gal: Decimal.one,
+  liter: LITER,
+  ltr: LITER,
+  l: LITER,
+  bbl: Decimal.of("42"),
+};
+
+/** Gallons of a unit, in any case of its letters; undefined: that cannot be told. */
+export const gallonsIn = (unit: string): Decimal | undefined => GALLONS[unit.toLowerCase()];
 
 /**
  * `draft`: not issued, not posted; of goods, not confirmed and not moved. `posted`: of goods, confirmed or moved. `ended`:

@@ -10,6 +10,7 @@
 import { z } from "zod";
 import { Decimal } from "../core/decimal.ts";
 import { connected, push, Unions } from "../core/groups.ts";
+import { gallonsIn } from "../core/holdings.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import { bareNumber, foldedNumber } from "../core/keys.ts";
 import { remembered } from "../core/remembered.ts";
@@ -19,7 +20,7 @@ import { namedDay } from "../core/time.ts";
 import { DeliveryTicket } from "../platform/contract/delivery-ticket.ts";
 import { Invoice as InvoiceRecord } from "../platform/contract/invoice.ts";
 import { Connection, FreightRate as RateRecord } from "../platform/contract/network.ts";
-import { gallonsIn, Order as OrderRecord } from "../platform/contract/order.ts";
+import { Order as OrderRecord } from "../platform/contract/order.ts";
 import { SupplierTerminal } from "../platform/contract/place.ts";
 import { RackPrice } from "../platform/contract/pricing.ts";
 import { decimalOrNull, textOrNull } from "../platform/contract/primitives.ts";

@@ -5,10 +5,10 @@
  */
 import { Decimal } from "../core/decimal.ts";
 import { connected } from "../core/groups.ts";
+import { gallonsIn } from "../core/holdings.ts";
 import { remembered } from "../core/remembered.ts";
 import { amountText, byText } from "../core/text.ts";
 import { dayAt, namedDay, workingDays } from "../core/time.ts";
-import { gallonsIn } from "../platform/contract/order.ts";
 import {
   type AnyPaper,
   type Case,

@@ -5,6 +5,7 @@
 import type { Fault } from "../core/record.ts";
 import {
   type Facts,
+  gallonsIn,
   type Holding,
   type HoldingKind,
   holdingKinds,
@@ -209,12 +210,15 @@ export function amountOf({ kind, facts }: Holding): Decimal {
 }
 
 /**
- * What the lines of an order or a ticket come to, in the units that they are counted in (gallons). An ended one counts with
- * zero, and so does a kind of another sort.
+ * Gallons of the lines of an order or a ticket; a line without a unit has them. An ended one counts with zero, and so does
+ * a line in a unit that gallons cannot be told from, and a kind of another sort.
  */
 export function gallonsOf({ kind, facts }: Holding): Decimal {
   if (facts.state === "ended" || !isGoodsHolding(kind)) return Decimal.zero;
-  return Decimal.sum((facts.lines ?? []).map(({ quantity }) => quantity ?? Decimal.zero));
+  const gallons = (facts.lines ?? []).map(({ quantity, unit }) =>
+    quantity?.times(gallonsIn(unit ?? "gal") ?? Decimal.zero),
+  );
+  return Decimal.sum(gallons.map((count) => count ?? Decimal.zero));
 }
 
 /** What is still to pay. A side that does not show it owes the total while the document is open. */

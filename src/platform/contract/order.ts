@@ -1,6 +1,5 @@
 /** Orders, their lines and notes (specification 2.1 to 2.3 and part 4, Orders). */
 import { z } from "zod";
-import { Decimal } from "../../core/decimal.ts";
 import { all, one, post, put, walk } from "./operation.ts";
 import * as p from "./primitives.ts";
 
@@ -20,17 +19,6 @@ const orderTypes = ["direct", "bid"] as const;
 const pricingTypes = ["fixed", "bid"] as const;
 const urgencies = ["routine", "urgent", "emergency"] as const;
 export const units = ["gal", "liter", "bbl"] as const;
-
-const GALLONS: Readonly<Record<string, Decimal>> = {
-  gal: Decimal.of("1"),
-  liter: Decimal.of("0.264172"),
-  // As prices are written.
-  ltr: Decimal.of("0.264172"),
-  bbl: Decimal.of("42"),
-};
-
-/** Gallons of a unit, in any case of its letters; undefined: that cannot be told. */
-export const gallonsIn = (unit: string): Decimal | undefined => GALLONS[unit.toLowerCase()];
 
 export const OrderLine = z.looseObject({
   id: p.id,
