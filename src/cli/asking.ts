@@ -1,7 +1,7 @@
 /** Questions of the office, as commands: the answer is told in the blocks that the console shows, too. */
 import { type Command, Option } from "commander";
 import { ask } from "../app/ask.ts";
-import { ConfigurationError } from "../core/errors.ts";
+import { ConfigurationError, exitCodes } from "../core/errors.ts";
 import { documentStates, orders } from "../core/record.ts";
 import type { Searching } from "../office/asked.ts";
 import type { Blocks, Table } from "../views/blocks.ts";
@@ -9,6 +9,7 @@ import { monthEndView, driftView, statusText } from "../views/status.ts";
 import { documentsTable, foundView, traceView, missingTable } from "../views/documents.ts";
 import { asText, inLine } from "../views/text.ts";
 import type { Office } from "../office/questions.ts";
+import type { Answer } from "./answer.ts";
 import { addCommand, type Given, oneIfCsv } from "./command.ts";
 
 export function askingCommands(program: Command): void {
@@ -50,15 +51,11 @@ export function askingCommands(program: Command): void {
     "documents by number or its beginning, id, party, amount, day or month",
     async ({ file, args: [text = null], options }) => {
       const { before = null, csv, month, ...filters } = options;
-      const asked = { text, before, ...monthIn(month), ...filters, limit: csv ? 500 : 50 };
-      const found = await ask(file, (office) => office.documents(asked as Searching));
+      const asked = { text, before, ...monthIn(month), ...filters } as Searching;
+      if (csv) return documentsFile(file, asked);
+      const found = await ask(file, (office) => office.documents(asked));
       const what = [text, month, ...Object.values(filters)].filter(Boolean).join(", ");
-      return {
-        data: found,
-        text: csv
-          ? (await import("../views/csv.ts")).asCsv(documentsTable(found, "", null))
-          : asText(foundView(found, what)),
-      };
+      return { data: found, text: asText(foundView(found, what)) };
     },
     oneIfCsv,
   )
@@ -76,8 +73,25 @@ export function askingCommands(program: Command): void {
         "the newest, last or largest first; numbers and parties from A to Z",
       ).choices(orders),
     )
-    .option("--csv", "as a file for spreadsheets, 500 of them")
+    .option("--csv", "all of them as a file for spreadsheets")
     .option("--before <place>", "the next page: what the page before names at its end");
+}
+
+/** `find --csv`. Whoever adds up a file that is not all of them must know it. */
+async function documentsFile(file: string, asked: Searching): Promise<Answer> {
+  const [{ wholeOf }, { asCsv }] = await Promise.all([
+    import("../office/documents.ts"),
+    import("../views/csv.ts"),
+  ]);
+  const { isAll, ...found } = await ask(file, (office) => wholeOf(office.documents, asked));
+  const answer = { data: found, text: asCsv(documentsTable(found, "", null)) };
+  if (isAll) return answer;
+  process.stderr.write(
+    `fuelbridge: These are not all documents that fit: the newest ${found.documents.length}` +
+      `${found.unsearched > 0 ? `, and ${found.unsearched} newer ones cannot be chosen yet` : ""}.\n` +
+      "  Choose a party, a month or amounts, or give the command again in a minute.\n",
+  );
+  return { ...answer, exitCode: exitCodes.runtime };
 }
 
 /** `crossref missing`: every row that documents wait for, as a file for spreadsheets. */

@@ -98,6 +98,36 @@ export function documentsOf(engine: Engine, flows: readonly Flow[], asked: Searc
   };
 }
 
+type Found = ReturnType<typeof documentsOf>;
+
+/** Of all pages together. */
+const FILE_MAX = 10_000;
+const FILE_PAGE = 500;
+
+/**
+ * All pages as one, for a file; the daemon's other work goes on between them. What is not searched yet is taken in first, as far
+ * as that goes. `isAll`: nothing that fits is missing.
+ */
+export async function wholeOf(
+  documents: (asked: Searching) => Promise<Found>,
+  asked: Omit<Searching, "before" | "limit">,
+) {
+  const paged = (before: string | null): Promise<Found> =>
+    documents({ ...asked, before, limit: FILE_PAGE });
+  let page = await paged(null);
+  for (let before = Infinity; page.unsearched > 0 && page.unsearched < before;) {
+    before = page.unsearched;
+    page = await paged(null);
+  }
+  const whole = [...page.documents];
+  while (page.next !== null && whole.length < FILE_MAX) {
+    page = await paged(page.next);
+    whole.push(...page.documents);
+  }
+  const isAll = page.next === null && page.newest === null && page.unsearched === 0;
+  return { ...page, documents: whole, isAll };
+}
+
 /** What is asked for, as the store knows it. Days and cents: both ends included; null: any. */
 interface Wanted {
   readonly ways: Ways | null;

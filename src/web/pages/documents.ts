@@ -6,14 +6,8 @@ import { documentStates } from "../../core/record.ts";
 import { calendarOf, dayOfDigits, namedDay } from "../../core/time.ts";
 import { holdingKindOf, type Kind, kinds } from "../../core/kinds.ts";
 import { defined } from "../../core/defined.ts";
-import {
-  type Field,
-  type Found,
-  type FoundDocument,
-  type Life,
-  type SentRequest,
-} from "../../office/answers.ts";
-import { fieldsOf } from "../../office/documents.ts";
+import { type Field, type Life, type SentRequest } from "../../office/answers.ts";
+import { fieldsOf, wholeOf } from "../../office/documents.ts";
 import {
   address,
   at,
@@ -145,25 +139,11 @@ const search = (query: URLSearchParams, flows: readonly string[]): Html => {
   </search>`;
 };
 
-/** Of all pages together. */
-const CSV_MAX = 10_000;
-const CSV_PAGE = 500;
-
-/** The daemon's other work goes on between the pages. */
 export async function documentsCsv({ office, query }: Asked): Promise<Answer> {
-  const chosen = chosenIn(query);
-  const documents: FoundDocument[] = [];
-  let page: Found;
-  let before: string | null = null;
-  do {
-    page = await office.documents({ ...chosen, before, limit: CSV_PAGE });
-    documents.push(...page.documents);
-    before = page.next;
-  } while (before !== null && documents.length < CSV_MAX);
-  const text = asCsv(documentsTable({ ...page, documents }, "", null));
+  const { isAll, ...found } = await wholeOf(office.documents, chosenIn(query));
+  const text = asCsv(documentsTable(found, "", null));
   // Whoever opens the file later must see that it is not all of them.
-  const isPart = page.newest !== null || before !== null;
-  return csvFile(isPart ? "documents-newest-only" : "documents", text);
+  return csvFile(isAll ? "documents" : "documents-newest-only", text);
 }
 
 export async function document({ office, params, site }: Asked): Promise<Answer> {
