@@ -137,6 +137,12 @@ async function site(sharesNumber = false, kind: keyof typeof KINDS = "bills") {
     },
     quarantine: () => bench.store.questions.quarantine(),
     causes: () => bench.store.questions.quarantine().filter(({ code }) => code === "differs"),
+    groups: () =>
+      bench.store.questions
+        .quarantine()
+        .filter(({ code }) => code === "differs")
+        .map(({ count, reason }) => `${count}: ${reason}`)
+        .toSorted(),
     counts: () => Object.fromEntries(bench.store.deliveries.counts(flow.flow)),
     accept: () =>
       bench.store.transaction(() =>
@@ -184,6 +190,20 @@ test("a bill that SAP could not post is with a person in SAP's words, and settle
   expect(sap.causes()).toEqual([]);
   expect(sap.counts()["delivered"]).toBe(delivered);
   expect(sap.written()).toEqual(names);
+});
+
+test("bills that SAP could not post are one group for each of its messages, in its words", async () => {
+  const sap = await site();
+  await sap.deliver();
+  const [first = "", second = "", third = ""] = sap.written();
+  for (const name of [first, second])
+    sap.answer(name, "51", "Vendor &amp; is not defined", "20260814160000");
+  sap.answer(third, "51", "Period &amp; is closed", "20260814170000");
+  await sap.verify();
+  expect(sap.groups()).toEqual([
+    '1: differs in "sap" from what was delivered: posting (status 51: Period & is closed (M8 321))',
+    '2: differs in "sap" from what was delivered: posting (status 51: Vendor & is not defined (M8 321))',
+  ]);
 });
 
 test("a bill that SAP says nothing of for a day is for a person, and nothing is written twice", async () => {

@@ -647,10 +647,9 @@ export interface Acknowledgement {
   readonly verdict: "accepted" | "refused" | "awaited";
   /** In words for people, with its codes. */
   readonly detail: string;
-  /**
-   * When the receiver said so, by its clock, as text that sorts by age: of several the latest counts. Left out: the one
-   * that came last counts.
-   */
+  /** The same without any value of the document: those that were refused for one reason are one group. Left out: nobody knows. */
+  readonly reason?: string;
+  /** When, by the receiver's clock, as text that sorts by age: the latest counts. Left out: the one that came last. */
   readonly at?: string;
 }
 
@@ -675,7 +674,7 @@ export interface Delivered {
   /** When it was last delivered, or linked, ISO 8601 UTC; left out: nobody knows. */
   readonly deliveredAt?: string;
   /** What the receiver told last of it; left out: nothing. */
-  readonly told?: Pick<Acknowledgement, "verdict" | "detail">;
+  readonly told?: Pick<Acknowledgement, "verdict" | "detail" | "reason">;
   /** It still waits for what settles it, until this instant (ISO 8601 UTC); left out: it was brought all the way. */
   readonly waitsUntil?: string;
 }

@@ -137,6 +137,8 @@ export interface Difference {
   readonly expected: string;
   /** What is held. */
   readonly held: string;
+  /** Why, without any value of the document: what is told of several at once. Left out: nobody says. */
+  readonly reason?: string;
 }
 
 const PROGRESS: ReadonlySet<string> = new Set(["state", "money.open", "days.paid"]);

@@ -415,10 +415,13 @@ function announce(engine: Engine, flow: Flow, fields: string, documents: number)
   engine.note("many differ", { flow: flow.name, documents, fields });
 }
 
-/** `due date, payer`; lines of a document are one field, whichever differ. */
+/** `due date, payer`; lines of a document are one field, whichever differ. With why, where that is known. */
 function fieldsOf(flow: Flow, differences: readonly Difference[]): string {
-  const names = differences.map(({ field }) => labelOf(kindOf(flow), field));
-  return [...new Set(names.map((name) => name.replace(/^line \d+/, "line")))].toSorted().join(", ");
+  const names = differences.map(({ field, reason }) => {
+    const name = labelOf(kindOf(flow), field).replace(/^line \d+/, "line");
+    return reason === undefined ? name : `${name} (${reason})`;
+  });
+  return [...new Set(names)].toSorted().join(", ");
 }
 
 /** Only for the words of people: orders and tickets have those of invoices. */
@@ -618,7 +621,8 @@ export function takeAcknowledgements(
         row.state === "refused" || (row.state === "accepted" && one.verdict !== "refused");
       if (one.item === null && isSaid) continue;
       if (isOutdated(row, one)) continue;
-      store.acknowledgements.take({ ...row, ...one, item: row.item, at: one.at ?? "" });
+      const { at = "", reason = "" } = one;
+      store.acknowledgements.take({ ...row, ...one, item: row.item, at, reason });
       const { flow, delivery } = row;
       const event = EVENTS[one.verdict];
       const detail = `${namedIn({ ...one, item: row.item })}: ${one.detail}`;
@@ -636,7 +640,7 @@ export function takeAcknowledgements(
       )
         store.causes.add(
           delivery,
-          unacknowledged(own, { ...row, state: "refused", detail: one.detail }),
+          unacknowledged(own, { ...row, state: "refused", detail: one.detail, reason }),
           atMs,
         );
     }
@@ -703,13 +707,17 @@ function accept(engine: Engine, flow: Flow, row: Acknowledging, atMs: number): s
   return [];
 }
 
-function unacknowledged(flow: Flow, { state, exchange, item, detail }: Acknowledging): Fault {
+function unacknowledged(
+  flow: Flow,
+  { state, exchange, item, detail, reason }: Acknowledging,
+): Fault {
   const endpoint = endpointOf(flow.to);
   const name = item === "" ? exchange : `${exchange}, ${item}`;
   if (state === "refused")
     return {
       code: "refused-later",
       message: `"${endpoint}" got it (${name}) and refused it: ${detail}`,
+      ...(reason === "" ? {} : { reason: `"${endpoint}" got it and refused it: ${reason}` }),
       next: "Correct what it names where the document comes from, then retry: it is sent under a new number. If it counts there after all, close it with its id there.",
     };
   return {

@@ -1,6 +1,6 @@
 /** Deliveries that need a person: why, who sees to them, what people wrote about them, and the fields that they corrected. */
 import type Database from "better-sqlite3";
-import type { Acknowledgement, Reference } from "../core/contract.ts";
+import type { Acknowledgement, Delivered, Reference } from "../core/contract.ts";
 import { type DeliveryState, type Fault, type FieldCorrection, groupKey } from "../core/record.ts";
 import type { Kind } from "../core/kinds.ts";
 import { appending } from "./journal.ts";
@@ -471,8 +471,9 @@ export interface Acknowledging extends Omit<Reference, "sentAs"> {
   readonly counterpart: string | null;
   /** A person has the delivery for it. */
   readonly told: 0 | 1;
-  /** What the receiver said, in words. */
+  /** What the receiver said, in words, and without any value of the document; empty: nobody knows. */
   readonly detail: string;
+  readonly reason: string;
   /** When it said so, by its own clock; empty: it does not tell. */
   readonly said_at: string;
 }
@@ -513,8 +514,10 @@ export function acknowledgements(database: Database.Database) {
       return rows.filter(isMeant);
     },
     /** A refusal is told anew, whatever was told before. */
-    take: run<[Reference & Required<Pick<Acknowledgement, "verdict" | "detail" | "at">>]>(
-      `update acknowledgement set state = :verdict, detail = :detail, said_at = :at, told = iif(:verdict = 'refused', 0, told)
+    take: run<
+      [Reference & Required<Pick<Acknowledgement, "verdict" | "detail" | "reason" | "at">>]
+    >(
+      `update acknowledgement set state = :verdict, detail = :detail, reason = :reason, said_at = :at, told = iif(:verdict = 'refused', 0, told)
        where exchange = :exchange and item = :item`,
     ),
     /** A person has it. */
@@ -538,8 +541,8 @@ export function acknowledgements(database: Database.Database) {
        where delivery = :delivery and exchange <> :exchange and is_delivered = 1 limit 1`,
     ),
     /** What was told last of a document that a request carried; null: nothing. */
-    last: row<[request: number, number: string], Pick<Acknowledgement, "verdict" | "detail">>(
-      `select acknowledgement.state as verdict, acknowledgement.detail from delivery join acknowledgement using (delivery)
+    last: row<[request: number, number: string], Required<NonNullable<Delivered["told"]>>>(
+      `select acknowledgement.state as verdict, acknowledgement.detail, acknowledgement.reason from delivery join acknowledgement using (delivery)
        where request = ? and number = ? and acknowledgement.detail <> ''
        order by said_at desc limit 1`,
     ),

@@ -479,6 +479,7 @@ const lifecycle = `
     due_ms integer,
     told integer not null default 0 check (told in (0, 1)),
     detail text not null default '',
+    reason text not null default '',
     said_at text not null default '',
     primary key (exchange, item)
   ) strict, without rowid;

@@ -221,8 +221,32 @@ test("an answer has SAP's text with its parameters in it", () => {
       item: "",
       verdict: "refused",
       detail: "status 51 of 2026-08-14 16:00: Vendor 0000104711 is not defined (M8 321)",
+      reason: "status 51: Vendor & is not defined (M8 321)",
       at: "20260814160000",
     },
+  ]);
+});
+
+test("an answer has what SAP says in its older and its newer fields", () => {
+  const said = (state: string) =>
+    answersIn(
+      compact(golden("ALEAUD")).replace(
+        /<E1STATE.*<\/E1STATE>/,
+        `<E1STATE SEGMENT="1"><DOCNUM>4711</DOCNUM><STATUS>51</STATUS>${state}</E1STATE>`,
+      ),
+    )?.map(({ detail, reason }) => [detail.replace("@DATE@@TIME@", ""), reason]);
+  // 20 characters of a parameter, and all of it.
+  const cut = "<STAPA1>Gulf Coast Refining </STAPA1>";
+  const whole = "<STAPA1_LNG>Gulf Coast Refining, Port Arthur</STAPA1_LNG>";
+  expect(said(`<STATXT>No vendor &amp;</STATXT>${cut}${whole}`)).toEqual([
+    ["status 51: No vendor Gulf Coast Refining, Port Arthur", "status 51: No vendor &"],
+  ]);
+  expect(said(`<STACOD>SAPM8321</STACOD>${cut}`)).toEqual([
+    ["status 51: Gulf Coast Refining (SAPM8321)", "status 51: (SAPM8321)"],
+  ]);
+  // Some fill in what the parameters say.
+  expect(said("<STATXT>Vendor 104711 is blocked</STATXT><STAPA1>104711</STAPA1>")).toEqual([
+    ["status 51: Vendor 104711 is blocked", "status 51: Vendor & is blocked"],
   ]);
 });
 
@@ -239,6 +263,7 @@ test("a STATUS is an answer, too", () => {
       item: "",
       verdict: "accepted",
       detail: "status 53 of 2026-08-14 17:00: Document 5105600123 posted",
+      reason: "status 53: Document &1 posted",
       at: "20260814170000",
     },
   ]);

@@ -13,7 +13,9 @@ import type { FaultCode } from "../../core/faults.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { codePoint } from "../../core/text.ts";
-import { dayOfDigits } from "../../core/time.ts";
+import { defined } from "../../core/defined.ts";
+import type { Difference } from "../../core/holdings.ts";
+import { dayOfDigits, HOUR_MS } from "../../core/time.ts";
 import {
   changeIn,
   FileFault,
@@ -547,7 +549,13 @@ export function answersReader({ now }: Pick<Surroundings, "now">): RecordReader 
   };
 }
 
-const PARAMETERS = ["STAPA1", "STAPA2", "STAPA3", "STAPA4"] as const;
+/** Each has 20 characters, and 50 since release 4.0. */
+const PARAMETERS = [
+  ["STAPA1_LNG", "STAPA1"],
+  ["STAPA2_LNG", "STAPA2"],
+  ["STAPA3_LNG", "STAPA3"],
+  ["STAPA4_LNG", "STAPA4"],
+] as const;
 
 /**
  * Of one IDoc. ALEAUD has one E1STATE for each of our IDocs, below the E1ADHDR of their message; the IDoc's own time is all the
@@ -575,15 +583,21 @@ export function answersOf({ control, records, origin }: Idoc): Acknowledgement[]
       throw new FileFault(`has an answer without DOCNUM or STATUS in ${origin}`);
     const isDecided = !PENDING.has(status);
     const verdict = POSTED.has(status) ? "accepted" : isDecided ? "refused" : "awaited";
-    const detail = `status ${status}${momentOf(at)}: ${wordsOf(state, segment) || "no text"}`;
-    return { ...referenceTo(docnum.padStart(16, "0")), verdict, detail, at };
+    const { words, reason } = saidIn(state, segment);
+    return {
+      ...referenceTo(docnum.padStart(16, "0")),
+      verdict,
+      detail: `status ${status}${momentOf(at)}: ${words}`,
+      reason: `status ${status}: ${reason}`,
+      at,
+    };
   });
 }
 
-/** Posted: nothing is left to do. */
-const POSTED = new Set(["53"]);
+/** Posted, as the receiver says or as the sender is told of it: nothing is left to do. */
+const POSTED = new Set(["53", "41"]);
 /** On its way inside SAP: received, passed on, waiting. */
-const PENDING = new Set(["50", "62", "64", "66", "69"]);
+const PENDING = new Set(["50", "62", "64", "66", "69", "39"]);
 
 /** Two refusals with one text are two: the time tells them apart. */
 const momentOf = (at: string): string =>
@@ -591,33 +605,45 @@ const momentOf = (at: string): string =>
     ? ` of ${at.slice(0, 4)}-${at.slice(4, 6)}-${at.slice(6, 8)} ${at.slice(8, 10)}:${at.slice(10, 12)}`
     : "";
 
-/** SAP's placeholders `&`, `&1` and `$1` with their parameters; the message's class and number as its people know it. */
-function wordsOf(state: Read, segment: "E1STATE" | "E1STATS"): string {
-  const parameters = PARAMETERS.map((name) => field(state, segment, name));
+/**
+ * SAP's text with its parameters in place of `&`, `&1` and `$1`, and the message's class and number as its people know it. `reason`:
+ * with none of the parameters.
+ */
+function saidIn(state: Read, segment: "E1STATE" | "E1STATS"): { words: string; reason: string } {
+  const said = (name: FieldName<"E1STATE" | "E1STATS">) => field(state, segment, name);
+  const parameters = PARAMETERS.map(([long, short]) => said(long) ?? said(short));
+  const id = [said("STAMID"), said("STAMNO")].filter(Boolean).join(" ") || said("STACOD");
+  const text = (said("STATXT") ?? "").replaceAll(/\s+/g, " ").trim();
   let next = 0;
-  const text = (field(state, segment, "STATXT") ?? "").replaceAll(
+  const filled = text.replaceAll(
     /[&$](\d)?/g,
     (_, place: string | undefined) =>
       parameters[place === undefined ? next++ : Number(place) - 1] ?? "",
   );
-  const words =
-    text.replaceAll(/\s+/g, " ").trim() || parameters.filter((one) => one !== null).join(" ");
-  const id = segment === "E1STATE" ? field(state, segment, "STAMID") : null;
-  return id === null ? words : `${words} (${id} ${field(state, "E1STATE", "STAMNO") ?? ""})`;
+  const values = parameters.filter((one) => one !== null);
+  // One or two characters may be part of any word.
+  const long = values.filter(({ length }) => length > 2);
+  const withId = (words: string): string =>
+    [words, id === null ? "" : `(${id})`].filter(Boolean).join(" ") || "no text";
+  return {
+    words: withId(filled.replaceAll(/\s+/g, " ").trim() || values.join(" ")),
+    reason: withId(long.reduce((all, value) => all.replaceAll(value, "&"), text)),
+  };
 }
 
-/** How SAP has an IDoc that was delivered: in words, where a person is needed; null: no one is. */
+/** How SAP has an IDoc that was delivered: in words, and why, where a person is needed; null: no one is. */
 export function standingOf(
   { told, deliveredAt }: Pick<Delivered, "told" | "deliveredAt">,
   { withinHours }: AnswerSettings,
   now: Date,
-): string | null {
+): Pick<Difference, "held" | "reason"> | null {
   if (told?.verdict === "accepted") return null;
-  if (told?.verdict === "refused") return told.detail;
+  if (told?.verdict === "refused")
+    return { held: told.detail, ...defined({ reason: told.reason }) };
   if (withinHours === undefined || deliveredAt === undefined) return null;
-  const hours = (now.getTime() - Date.parse(deliveredAt)) / 3_600_000;
+  const hours = (now.getTime() - Date.parse(deliveredAt)) / HOUR_MS;
   if (hours < withinHours) return null;
-  return told === undefined
-    ? `no answer within ${withinHours} hours`
-    : `${told.detail}, and nothing since for ${withinHours} hours`;
+  const late = `no answer within ${withinHours} hours`;
+  if (told === undefined) return { held: late, reason: late };
+  return { held: `${told.detail}, and nothing since for ${withinHours} hours` };
 }

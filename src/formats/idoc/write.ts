@@ -628,13 +628,11 @@ function inspecting(
       const docnum = /<DOCNUM>(\d{16})<\/DOCNUM>/.exec(body ?? "")?.[1];
       // Without our bytes a person has linked it.
       if (docnum === undefined) return thereAsBrought;
-      const held = standingOf(one, config, now);
-      if (held === null) return thereAsBrought;
+      const standing = standingOf(one, config, now);
+      if (standing === null) return thereAsBrought;
       const expected = "delivered, to be posted (status 53)";
-      return {
-        is: "there",
-        differences: [{ field: "posting", expected, held: `IDoc ${docnum} ${held}` }],
-      };
+      const held = `IDoc ${docnum} ${standing.held}`;
+      return { is: "there", differences: [{ ...standing, field: "posting", expected, held }] };
     });
     return Promise.resolve(inspected);
   };

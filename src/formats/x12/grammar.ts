@@ -585,17 +585,26 @@ const worded = (words: Readonly<Record<string, string>>, code: string): string =
   `${Object.values(words)[Number(code) - 1] ?? "code"} (${code})`;
 
 /** `BIG02 is too long (5): "INV…"`, one for each fault; segments by their place in the set. */
-export function faultsInWords(faults: readonly SegmentFault[]): string[] {
-  return faults.flatMap(({ segment, position, code, elements }) =>
-    elements.length === 0
-      ? [`segment ${position}, ${segment} ${worded(SEGMENT_WORDS, code)}`]
-      : elements.map(
-          ({ position: element, code, value }) =>
-            `segment ${position}, ${segment}${String(element).padStart(2, "0")} ` +
-            `${worded(ELEMENT_WORDS, code)}${value === "" ? "" : `: "${shown(value)}"`}`,
-        ),
+export const faultsInWords = (faults: readonly SegmentFault[]): string[] =>
+  faults.flatMap((fault) =>
+    reasonsIn(fault).map(({ reason, value }) => {
+      const words = `segment ${fault.position}, ${reason}`;
+      return value === "" ? words : `${words}: "${shown(value)}"`;
+    }),
   );
-}
+
+/** `BIG02 is too long (5)`: what is wrong without the value that is, and that value. */
+export const reasonsIn = ({
+  segment,
+  code,
+  elements,
+}: SegmentFault): { readonly reason: string; readonly value: string }[] =>
+  elements.length === 0
+    ? [{ reason: `${segment} ${worded(SEGMENT_WORDS, code)}`, value: "" }]
+    : elements.map(({ position, code, value }) => ({
+        reason: `${segment}${String(position).padStart(2, "0")} ${worded(ELEMENT_WORDS, code)}`,
+        value,
+      }));
 
 export const setErrorsInWords = (codes: readonly string[]): string[] =>
   codes.map((code) => worded(SET_WORDS, code));

@@ -95,6 +95,7 @@ test.runIf(mockEdi.isThere())(
         item: "0001",
         verdict: "accepted",
         detail: "A accepted",
+        reason: "A accepted",
       },
       {
         exchange: exchangeOf(options(), 118),
@@ -102,6 +103,7 @@ test.runIf(mockEdi.isThere())(
         item: null,
         verdict: "accepted",
         detail: "A accepted",
+        reason: "A accepted",
       },
     ]);
     expect(said(invoices?.acknowledgement)?.[0]).toMatchObject({ verdict: "accepted" });

@@ -342,16 +342,29 @@ describe("golden files", () => {
     );
     const group = { exchange: exchangeOf(options(), 42), sentAs: "IN" };
     expect(acknowledgements).toEqual([
-      { ...group, item: "0001", verdict: "accepted", detail: "A accepted" },
+      { ...group, item: "0001", verdict: "accepted", detail: "A accepted", reason: "A accepted" },
       {
         ...group,
         item: "0002",
         verdict: "refused",
         detail:
           'R rejected; segment 2, BIG02 is too long (5): "INV-0123456789-0123456789"; segments are in error (5)',
+        reason: "R rejected; BIG02 is too long (5); segments are in error (5)",
       },
-      { ...group, item: "0003", verdict: "accepted", detail: "E accepted with errors" },
-      { ...group, item: null, verdict: "accepted", detail: "P partially accepted" },
+      {
+        ...group,
+        item: "0003",
+        verdict: "accepted",
+        detail: "E accepted with errors",
+        reason: "E accepted with errors",
+      },
+      {
+        ...group,
+        item: null,
+        verdict: "accepted",
+        detail: "P partially accepted",
+        reason: "P partially accepted",
+      },
     ]);
     expect({ replies, changes }).toEqual({ replies: [], changes: [] });
   });
@@ -375,15 +388,22 @@ describe("golden files", () => {
         "AK9*P*2*2*1",
       ).acknowledgements,
     ).toEqual([
-      { ...group, item: "0001", verdict: "accepted", detail: "A accepted" },
+      { ...group, item: "0001", verdict: "accepted", detail: "A accepted", reason: "A accepted" },
       {
         ...group,
         item: "0002",
         verdict: "refused",
         detail:
           'R rejected; segment 2, BIG02 is too long (5): "INV-0123456789-0123456789"; segments are in error (5)',
+        reason: "R rejected; BIG02 is too long (5); segments are in error (5)",
       },
-      { ...group, item: null, verdict: "accepted", detail: "P partially accepted" },
+      {
+        ...group,
+        item: null,
+        verdict: "accepted",
+        detail: "P partially accepted",
+        reason: "P partially accepted",
+      },
     ]);
   });
 

@@ -20,6 +20,7 @@ import {
   type Interchange,
   interchangesOf,
   loops,
+  reasonsIn,
   type Segment,
   type SegmentFault,
   setErrorsInWords,
@@ -256,7 +257,7 @@ function ofInterchange(options: X12Options, { elements }: Segment): Acknowledgem
   if (verdict !== "R" || !/^\d{1,9}$/.test(control)) return [];
   const exchange = exchangeOf(options, Number(control));
   const detail = `TA1 R: the whole interchange was rejected (${code})`;
-  return [{ exchange, item: null, verdict: "refused", detail }];
+  return [{ exchange, item: null, verdict: "refused", detail, reason: detail }];
 }
 
 /** A 999 has names of its own for AK3, AK4 and AK5 of a 997. */
@@ -281,7 +282,7 @@ function ofSet(options: X12Options, { id, control, errors, ...set }: Transaction
     all(set, "AK5").map(({ elements: [code = "", ...errors] }) => ({
       ...about,
       item: at(set[0], 2) ?? "",
-      ...verdictIn(code, [...faultsInWords(faultsIn(set)), ...setErrorsInWords(errors)]),
+      ...verdictIn(code, setErrorsInWords(errors), faultsIn(set)),
     })),
   );
   // What it says of sets by themselves comes before: the group's word is for all others.
@@ -335,10 +336,16 @@ const WORDS: Readonly<Record<string, string>> = {
 function verdictIn(
   code: string,
   words: readonly string[],
-): Pick<Acknowledgement, "verdict" | "detail"> {
+  faults: readonly SegmentFault[] = [],
+): Required<Pick<Acknowledgement, "verdict" | "detail" | "reason">> {
   const verdict = code === "A" || code === "E" || code === "P" ? "accepted" : "refused";
-  const known = WORDS[code] ?? "a code that is not known";
-  return { verdict, detail: [`${code} ${known}`, ...words].join("; ") };
+  const known = `${code} ${WORDS[code] ?? "a code that is not known"}`;
+  const reasons = faults.flatMap(reasonsIn).map(({ reason }) => reason);
+  return {
+    verdict,
+    detail: [known, ...faultsInWords(faults), ...words].join("; "),
+    reason: [known, ...new Set(reasons), ...words].join("; "),
+  };
 }
 
 /** What we say of one group of theirs. */
