@@ -1,11 +1,10 @@
-/** What the kit does not ask: the protocol as another client speaks it, and what a person reads. */
+/** What the kit does not ask: certificates, and what a person reads. */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
-import { createClientAsync } from "soap";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { tempFolder } from "../../test/support/folder.ts";
@@ -23,7 +22,7 @@ import {
 } from "../example/example.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { bench } from "./desk.fixture.ts";
-import { listens, opened, openSite, PASSWORD, rowsOf, USER } from "./desktop.fixture.ts";
+import { opened, openSite, PASSWORD, rowsOf, USER } from "./desktop.fixture.ts";
 import { document, hresultOf, XmlFault } from "./qbxml.ts";
 import { callIn, qwcOf } from "./service.ts";
 
@@ -31,37 +30,6 @@ const send = (sink: Sink, document: InvoiceDocument | PaymentDocument) =>
   deliver(sink, [itemOf(document)]);
 
 const OPENSSL = "/usr/bin/openssl";
-
-test("the npm package soap holds a whole session over the WSDL that is served", async () => {
-  const { port, file } = await openSite({ calls: false });
-  let arrivals = 0;
-  const endpoint = opened(port, { lingerMs: 0, holdMs: 100 }, { arrived: () => arrivals++ });
-  const url = `http://127.0.0.1:${port}/qbwc`;
-  await listens(port);
-  const client = await createClientAsync(`${url}?wsdl`);
-  const call = async (name: string, given: object): Promise<unknown> => {
-    const method = client[`${name}Async`] as (given: object) => Promise<Record<string, unknown>[]>;
-    const [answer] = await method(given);
-    return answer?.[`${name}Result`];
-  };
-  expect(await call("clientVersion", { strVersion: "34.0" })).toBeFalsy();
-  const wrong = { strUserName: "fuelbridge-prairie", strPassword: "wrong" };
-  expect(await call("authenticate", wrong)).toMatchObject({ string: ["", "nvu"] });
-  const right = { ...wrong, strPassword: "web-connector-password" };
-  const login = (await call("authenticate", right)) as { string: unknown[] };
-  const [ticket] = login.string;
-  const xml = await call("sendRequestXML", { ticket, qbXMLMajorVers: 16, qbXMLMinorVers: 0 });
-  expect(xml).toContain("<CompanyQueryRq");
-  const response = file.answer(String(xml));
-  expect(await call("receiveResponseXML", { ticket, response, hresult: "", message: "" })).toBe(
-    100,
-  );
-  expect(arrivals).toBe(1);
-  await endpoint.check(never);
-  expect(await call("sendRequestXML", { ticket: "another" })).toBeFalsy();
-  expect(await call("receiveResponseXML", { ticket: "another", response: "" })).toBe(-1);
-  expect(await call("closeConnection", { ticket })).toBe("OK");
-});
 
 test.skipIf(!isThere("openssl"))(
   "over https it shows the configured certificate, and who does not trust that says nothing",

@@ -2,16 +2,19 @@
 import { promisify } from "node:util";
 import { createClientAsync } from "soap";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { never } from "../../test/support/connector.ts";
 import { quickbooksJs, type WebConnectorClient } from "../../test/support/quickbooks-js.ts";
 import { listens, opened, openSite, PASSWORD, USER } from "./desktop.fixture.ts";
 
+type Said = Readonly<Record<string, unknown>>;
+
 /** A daemon, and a client for it from the WSDL of quickbooks-js. */
 async function daemon() {
-  const { port } = await openSite({ calls: false });
+  const { port, file } = await openSite({ calls: false });
   const endpoint = opened(port, { lingerMs: 0, holdMs: 100 }, { arrived: () => {} });
   await listens(port);
   const url = `http://127.0.0.1:${port}/qbwc`;
-  return { endpoint, client: await createClientAsync(quickbooksJs.wsdl, {}, url) };
+  return { file, endpoint, client: await createClientAsync(quickbooksJs.wsdl, {}, url) };
 }
 
 describe.skipIf(!quickbooksJs.isThere())("by the WSDL of quickbooks-js", () => {
@@ -41,5 +44,26 @@ describe.skipIf(!quickbooksJs.isThere())("by the WSDL of quickbooks-js", () => {
     expect(await call("connectionError")).toBe("done");
     expect(await call("closeConnection")).toBe("OK");
     expect(endpoint.presence?.().isHere).toBe(true);
+  });
+
+  test("the npm package soap holds a whole session", async () => {
+    const { file, endpoint, client } = await daemon();
+    const call = async (name: string, given: object): Promise<unknown> => {
+      const method = client[`${name}Async`] as (given: object) => Promise<Said[]>;
+      const [answer] = await method(given);
+      return answer?.[`${name}Result`];
+    };
+    const login = { strUserName: USER, strPassword: PASSWORD };
+    const { string } = (await call("authenticate", login)) as { readonly string: unknown[] };
+    const [ticket] = string;
+    const xml = await call("sendRequestXML", { ticket, qbXMLMajorVers: 16, qbXMLMinorVers: 0 });
+    expect(xml).toContain("<CompanyQueryRq");
+    const response = file.answer(String(xml));
+    const answer = { ticket, response, hresult: "", message: "" };
+    expect(await call("receiveResponseXML", answer)).toBe(100);
+    await endpoint.check(never);
+    expect(await call("sendRequestXML", { ticket: "another" })).toBeFalsy();
+    expect(await call("receiveResponseXML", { ticket: "another", response: "" })).toBe(-1);
+    expect(await call("closeConnection", { ticket })).toBe("OK");
   });
 });

@@ -1,7 +1,7 @@
 /**
- * The SOAP service that the Web Connector calls: one POST address, its WSDL, and a page for people. SOAP 1.1 as the
- * QuickBooks Web Connector speaks it: document/literal, one namespace, elements by their local names. The `Style` of a .qwc
- * file changes how it encodes a request (types as attributes, a prefix); the local names stay.
+ * The SOAP service that the Web Connector calls: one POST address, and a page for people. SOAP 1.1 as the QuickBooks Web
+ * Connector speaks it (it knows Intuit's WSDL by heart): document/literal, one namespace, elements by their local names. The
+ * `Style` of a .qwc file changes how it encodes a request (types as attributes, a prefix); the local names stay.
  */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -34,8 +34,6 @@ import { HOUR_MS } from "../../src/core/time.ts";
 interface OperationRow {
   /** The names of its arguments in Intuit's order. */
   readonly takes: readonly string[];
-  /** Of its result in the WSDL. Left out: text. */
-  readonly type?: string;
   /** @param given its arguments, empty text where one is not there */
   run(site: Site, ...given: readonly string[]): Result | Promise<Result>;
 }
@@ -53,7 +51,6 @@ export const operations = {
   clientVersion: { takes: ["strVersion"], run: () => "" },
   authenticate: {
     takes: ["strUserName", "strPassword"],
-    type: "tns:ArrayOfString",
     run: (site, user = "", password = "") => authenticated(site, user, password),
   },
   sendRequestXML: {
@@ -62,7 +59,6 @@ export const operations = {
   },
   receiveResponseXML: {
     takes: ["ticket", "response", "hresult", "message"],
-    type: "s:int",
     run: async ({ mailbox }, ticket = "", response = "", hresult = "", message = "") =>
       String(await mailbox.take(ticket, response, hresult, message)),
   },
@@ -122,42 +118,6 @@ function envelopeOf(operation: Operation, result: Result): string {
   );
 }
 
-const element = (name: string, ...parts: readonly (readonly [name: string, type: string])[]) =>
-  `<s:element name="${name}"><s:complexType><s:sequence>${parts.map(([part, type]) => `<s:element minOccurs="0" maxOccurs="1" name="${part}" type="${type}"/>`).join("")}</s:sequence></s:complexType></s:element>`;
-const message = (name: string, of: string) =>
-  `<wsdl:message name="${name}"><wsdl:part name="parameters" element="tns:${of}"/></wsdl:message>`;
-const each = (template: (name: string, row: OperationRow) => string): string =>
-  Object.entries<OperationRow>(operations)
-    .map(([name, row]) => template(name, row))
-    .join("");
-const typeOf = (name: string) => (/^qbXML.*Vers$/.test(name) ? "s:int" : "s:string");
-const LITERAL = `<soap:body use="literal"/>`;
-
-/** What `?wsdl` answers: for people and tools; the Web Connector knows its operations by heart. */
-function wsdl(address: string): string {
-  const types = each(
-    (name, { takes, type = "s:string" }) =>
-      element(name, ...takes.map((one) => [one, typeOf(one)] as const)) +
-      element(`${name}Response`, [`${name}Result`, type]),
-  );
-  const messages = each(
-    (name) => message(`${name}SoapIn`, name) + message(`${name}SoapOut`, `${name}Response`),
-  );
-  const port = each(
-    (name) =>
-      `<wsdl:operation name="${name}"><wsdl:input message="tns:${name}SoapIn"/><wsdl:output message="tns:${name}SoapOut"/></wsdl:operation>`,
-  );
-  const binding = each(
-    (name) =>
-      `<wsdl:operation name="${name}"><soap:operation soapAction="${NAMESPACE}${name}" style="document"/><wsdl:input>${LITERAL}</wsdl:input><wsdl:output>${LITERAL}</wsdl:output></wsdl:operation>`,
-  );
-  return `${DECLARATION}<wsdl:definitions xmlns:soap="http://schemas.xmlsoap.org/wsdl/soap/" xmlns:tns="${NAMESPACE}" xmlns:s="http://www.w3.org/2001/XMLSchema" xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/" targetNamespace="${NAMESPACE}">
-<wsdl:types><s:schema elementFormDefault="qualified" targetNamespace="${NAMESPACE}">${types}<s:complexType name="ArrayOfString"><s:sequence><s:element minOccurs="0" maxOccurs="unbounded" name="string" nillable="true" type="s:string"/></s:sequence></s:complexType></s:schema></wsdl:types>
-${messages}<wsdl:portType name="QBWebConnectorSvcSoap">${port}</wsdl:portType>
-<wsdl:binding name="QBWebConnectorSvcSoap" type="tns:QBWebConnectorSvcSoap"><soap:binding transport="http://schemas.xmlsoap.org/soap/http"/>${binding}</wsdl:binding>
-<wsdl:service name="QBWebConnectorSvc"><wsdl:port name="QBWebConnectorSvcSoap" binding="tns:QBWebConnectorSvcSoap"><soap:address location="${escaped(address)}"/></wsdl:port></wsdl:service></wsdl:definitions>`;
-}
-
 /** Bytes of the largest call: a page of records, escaped. */
 const BODY_MAX = 48_000_000;
 
@@ -201,14 +161,9 @@ const fault = (status: number, message: string): Response =>
 const tooLarge = (): Response => fault(413, "The call is too large.");
 
 function serving(config: DesktopConfig, mailbox: Mailbox): Hono {
-  const { url } = config;
-  const path = new URL(url).pathname;
+  const path = new URL(config.url).pathname;
   return new Hono()
-    .get("*", ({ req, text }) =>
-      req.path === path && new URL(req.url).search.toLowerCase() === "?wsdl"
-        ? xml(wsdl(url))
-        : text("fuelbridge serves the QuickBooks Web Connector here.\n"),
-    )
+    .get("*", ({ text }) => text("fuelbridge serves the QuickBooks Web Connector here.\n"))
     .post(path, bodyLimit({ maxSize: BODY_MAX, onError: tooLarge }), async ({ req }) => {
       const decoder = decoderOf(req.header("content-type"));
       if (decoder === null) return fault(415, "The call's encoding is not known: send UTF-8.");
