@@ -114,7 +114,9 @@ export class Company {
 
   /** A person enters something, or changes it. */
   enter(table: string, values: object): Record_ {
-    const list = /^(?:Customer|Vendor|Employee|Item|Account)$/.test(table) ? { Active: true } : {};
+    const list = /^(?:Customer|Vendor|Employee|Item|Account|Class|Department)$/.test(table)
+      ? { Active: true }
+      : {};
     const row: Record_ = { Id: String(this.#state.next++), SyncToken: "0", ...list, ...values };
     if (row["Active"] === false) ended(row);
     this.rows(table).push(row);

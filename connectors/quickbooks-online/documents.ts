@@ -41,6 +41,7 @@ import {
   MEMO_MOST,
   memoIn,
   memoOf,
+  numberHeld,
   oneLine,
 } from "../quickbooks/text.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
@@ -61,7 +62,7 @@ import {
   partyList,
   quoted,
 } from "./online.ts";
-import { type Entity, identityOf, isId, isVoided, partyIn, SIDES } from "./wire.ts";
+import { type Entity, identityOf, isId, isVoided, noteIn, partyIn, SIDES } from "./wire.ts";
 
 /*
  * Lines of documents as QuickBooks tells them (Intuit's schema: `Line`, `LineDetailTypeEnum`). An amount counts once: a
@@ -259,6 +260,16 @@ export async function loadNames(
   }
 }
 
+/** QuickBooks would not say which one is inactive. @throws Refused, LedgerError */
+export async function expectActive(
+  { config, names }: Pick<Online, "config" | "names">,
+  side: LedgerSide,
+  document: InvoiceDocument,
+): Promise<void> {
+  for (const { code, isItem } of linesOf(side, config, document))
+    await names.booked(isItem ? ITEM : ACCOUNT, code);
+}
+
 /**
  * What is posted to make it, with room for its party. Members stand in the order of Intuit's schema, and what is null is
  * not sent. Orders have no accounts, class and location. @throws Refused, LedgerError
@@ -305,6 +316,13 @@ type DocumentBody = Awaited<ReturnType<typeof bodyOf>>;
 
 export const numberOf = ({ number, id }: Pick<InvoiceDocument, "number" | "id">): string =>
   documentNumber(number, id, DOC_NUMBER_MOST);
+
+/** The number of a document or an order: see {@link numberHeld}. */
+export function heldNumber(row: Element): string | null {
+  const [own, ours] = [row.text("DocNumber"), memoIn(noteIn(row))];
+  if (ours === null) return own;
+  return numberHeld(own, ours.number, numberOf({ number: ours.number, id: ours.mark }));
+}
 
 export const noteOf = ({ number, id, ...document }: Noted): string =>
   memoOf({ number, mark: id, text: orderText(document) }, MEMO_MOST.online, oneLine);
@@ -412,8 +430,9 @@ export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks
         listed(wire, inScope(entity, scope), from, signal, (rows) =>
           documentRows(online, side, rows, signal),
         ),
-      async create({ desired: { payer }, values: { body } }, call) {
+      async create({ desired: { document, payer }, values: { body } }, call) {
         inCurrency(online, payer);
+        await expectActive(online, side, document);
         const holds = (row: Element, party: string): Holder => {
           if (side === "sale") return "counts";
           if (isVoided(row)) return "ended";
@@ -437,13 +456,13 @@ const headOf = ({ id, version }: Pick<DocumentRow, "id" | "version">) => ({
 });
 
 function keptIn(names: Pick<Names, "codeOf">, row: Element) {
-  const note = row.text("PrivateNote");
+  const note = noteIn(row);
   const currency = row.ref("CurrencyRef").id;
   const date = row.needed("TxnDate").slice(0, 10);
   return {
     date,
     due: row.day("DueDate") ?? date,
-    reference: row.text("DocNumber"),
+    reference: heldNumber(row),
     order: (memoIn(note) ?? { text: note }).text,
     ...(currency === null ? {} : { currency }),
     lines: linesIn(names, row),
@@ -460,7 +479,7 @@ export async function documentRows(
   const all = await paymentsOf({ wire }, side, rows, signal);
   return rows.map((row): DocumentRow => {
     const { id, version } = identityOf(row);
-    const [number, memo] = [row.text("DocNumber"), row.text("PrivateNote")];
+    const [number, memo] = [row.text("DocNumber"), noteIn(row)];
     const [total, open] = [row.amount("TotalAmt"), row.amount("Balance")];
     const isVoid = isVoided(row);
     return {
@@ -611,7 +630,7 @@ export function paymentBody(
 async function accountsOf({ config, names }: Online, side: LedgerSide): Promise<object> {
   const { paymentsMade, paymentsReceived } = config.accounts;
   const code = side === "sale" ? paymentsReceived : paymentsMade;
-  return code === undefined ? {} : accountIn(config, side, await names.id(ACCOUNT, code));
+  return code === undefined ? {} : accountIn(config, side, await names.booked(ACCOUNT, code));
 }
 
 export function accountIn(

@@ -26,6 +26,7 @@ interface Named {
   /** What it is called: the name, or the account's number. */
   readonly code: string;
   readonly id: string;
+  readonly active: boolean;
 }
 
 export type Names = ReturnType<typeof openNames>;
@@ -37,10 +38,10 @@ function openNames(wire: Wire, { now }: Pick<Surroundings, "now">) {
   const codes = openCodes<NameKind, Named>({
     books: "QuickBooks",
     now,
-    async rowsOf(kind, desired, most) {
+    async rowsOf(kind, desired) {
       const rows = await namedRows(wire, kind, desired);
       for (const { code, id } of rows) named.set(`${kind.what} ${id}`, code);
-      return most === null ? rows : rows.slice(0, most);
+      return rows;
     },
     codeOf: (_, { code }) => code,
   });
@@ -48,6 +49,9 @@ function openNames(wire: Wire, { now }: Pick<Surroundings, "now">) {
     codes,
     /** @throws Refused when there is none, or several; LedgerError */
     id: async (kind: NameKind, code: string) => (await codes.row(kind, code)).id,
+    /** The same of what is active. @throws Refused, LedgerError */
+    booked: async (kind: NameKind, code: string) =>
+      (await codes.booked(kind, code, await codes.row(kind, code))).id,
     /** What documents call it, where one named it; else as QuickBooks calls it. */
     codeOf: ({ what }: CodeKind, id: string, name: string | null) =>
       named.get(`${what} ${id}`) ?? nameBefore(name ?? id),
@@ -57,11 +61,14 @@ function openNames(wire: Wire, { now }: Pick<Surroundings, "now">) {
 /** By name, accounts by number as well: one whose number is another's name is told twice. Case does not count. */
 async function namedRows(wire: Wire, kind: NameKind, desired: readonly string[]): Promise<Named[]> {
   const found = new Map<string, Named>();
-  for (const field of kind === ACCOUNT ? (["AcctNum", "Name"] as const) : (["Name"] as const))
-    for (const row of await having(wire, kind.entity, { [field]: desired }, never))
+  const fields = { ...(kind === ACCOUNT ? { AcctNum: desired } : {}), Name: spelt(desired) };
+  for (const [field, values] of Object.entries(fields))
+    for (const row of await having(wire, kind.entity, { [field]: values }, never, [ANY])) {
+      const { name, active } = nameOf(row, field);
+      const id = row.needed("Id");
       for (const code of desired)
-        if (sameName(code, row.text(field) ?? ""))
-          found.set(JSON.stringify([code, row.needed("Id")]), { code, id: row.needed("Id") });
+        if (sameName(code, name)) found.set(JSON.stringify([code, id]), { code, id, active });
+    }
   return [...found.values()];
 }
 
@@ -229,7 +236,7 @@ export function partyList({ wire, config }: Online, side: LedgerSide): PartyList
     taken: "6240",
     called: ({ id }) => partyCode(role, id),
     async find({ ids: Id = [], names = [] }, signal) {
-      const DisplayName = names.flatMap((name) => [name, `${name}${DELETED}`]);
+      const DisplayName = spelt(names);
       const rows = (await having(wire, entity, { Id, DisplayName }, signal, [ANY])).map(partyRow);
       const isNamed = (row: PartyRow): boolean =>
         rows.every((other) => !other.active || !sameName(other.name, row.name));
@@ -252,16 +259,23 @@ export function partyList({ wire, config }: Online, side: LedgerSide): PartyList
 /** What QuickBooks adds to the name of one that somebody makes inactive: another one may have the name from then on. */
 const DELETED = " (deleted)";
 
+/** As it has these names, whether they are active or not. */
+const spelt = (names: readonly string[]): string[] =>
+  names.flatMap((name) => [name, `${name}${DELETED}`]);
+
 /** The name that it had, and that documents and the other side know. */
 export const nameBefore = (shown: string): string =>
   shown.endsWith(DELETED) ? shown.slice(0, -DELETED.length) : shown;
 
+function nameOf(row: Element, field: string) {
+  const [shown, active] = [row.text(field) ?? "", row.yes("Active") !== false];
+  return { name: active ? shown : nameBefore(shown), active };
+}
+
 export function partyRow(row: Element): PartyRow {
   const address = row.child("BillAddr");
   const at = (name: string): string | null => address?.text(name) ?? null;
-  const shown = row.text("DisplayName") ?? "";
-  const active = row.yes("Active") !== false;
-  const name = active ? shown : nameBefore(shown);
+  const { name, active } = nameOf(row, "DisplayName");
   return {
     ...identityOf(row),
     name,

@@ -15,15 +15,11 @@ import {
 import { type LedgerSide, SIDES as BOTH, type StepTo } from "../../src/ledger/port.ts";
 import { roundHalfUp } from "../quickbooks/documents.ts";
 import { type Element, elementOf } from "../quickbooks/element.ts";
-import {
-  DOC_NUMBER_MOST,
-  documentNumber,
-  memoIn,
-  numberHeld,
-  oneLine,
-} from "../quickbooks/text.ts";
+import { DOC_NUMBER_MOST, documentNumber, memoIn, oneLine } from "../quickbooks/text.ts";
 import {
   bodyOf,
+  expectActive,
+  heldNumber,
   linesIn,
   loadNames,
   noteOf,
@@ -90,6 +86,7 @@ export function orderTable(online: Online): GoodsTable<"order", OrderRow> {
     async create({ document, payer, mark }, call) {
       const { type } = document;
       inCurrency(online, payer);
+      await expectActive(online, type, billed(document));
       const body = await orderBody(online, document);
       // Several loads may share one loading number: the order that another one of the platform is, is no clash.
       const entity = SIDES[type].order;
@@ -181,7 +178,6 @@ const comparedIn = (names: Pick<Names, "codeOf">, row: Element) =>
 function bookedOf(names: Names, side: LedgerSide, row: Element): OrderRow {
   const id = row.needed("Id");
   const memo = memoIn(row.text("PrivateNote"));
-  const own = row.text("DocNumber");
   // A purchase order counts from the moment that it is made; an estimate from its acceptance.
   const state =
     side === "purchase" ? (row.text("POStatus") ?? "Open") : (row.text("TxnStatus") ?? "Pending");
@@ -196,10 +192,7 @@ function bookedOf(names: Names, side: LedgerSide, row: Element): OrderRow {
     state,
     status,
     marks: memo === null ? [] : [memo.mark],
-    reference:
-      memo === null
-        ? own
-        : numberHeld(own, memo.number, numberOf({ number: memo.number, id: memo.mark })),
+    reference: heldNumber(row),
     party: partyIn(side, row).party ?? "",
     date: row.day("TxnDate"),
     lines: comparedIn(names, row),

@@ -144,6 +144,43 @@ describe("an invoice", () => {
     expect(company.rows("Invoice")).toMatchObject([{ Balance: d("0") }]);
   });
 
+  test("that is there stays equal when its item is made inactive; no new one is made with that item", async () => {
+    const company = await openCompany();
+    const { sinks, readAgain } = opened(settings(company));
+    const sink = sinks["invoices"] as Sink;
+    const { ids = [] } = await deliver(sink, item);
+    const [counterpart = ""] = ids as string[];
+    const fuel = company.rows("Item").find(({ Name }) => Name === "ULSD-CLR");
+    company.edit("Item", fuel?.Id ?? "", { Active: false });
+    readAgain?.();
+    const { body } = requestOf(sink, [item]);
+    const delivered = { id: item.id, counterpart, body };
+    expect(await sink.inspect?.([delivered], never)).toEqual([{ is: "there", differences: [] }]);
+    const next = itemOf(invoiceDocument("FL-2", { id: "id-FL-2" }));
+    expect(await deliver(sink, next)).toMatchObject({
+      fault: { code: "inactive", message: expect.stringContaining("ULSD-CLR") as string },
+    });
+    company.edit("Item", fuel?.Id ?? "", { Active: true });
+    expect(await deliver(sink, next)).toMatchObject(DONE);
+  });
+
+  test("whose number QuickBooks cannot hold whole is held under the platform's number", async () => {
+    const company = await openCompany();
+    const { sinks, holdings } = opened(settings(company));
+    const number = "SUP-2026-0000000000118-A";
+    const scope = { dated: null, changedSince: null, open: true };
+    for (const [kind, made] of [
+      ["invoice", invoiceDocument(number)],
+      ["bill", billDocument(number)],
+    ] as const) {
+      await deliver(sinks[`${kind}s`] as Sink, itemOf(made));
+      const held: unknown[] = [];
+      for await (const page of holdings?.list(kind, scope, null, never) ?? [])
+        held.push(...page.holdings.map(({ facts }) => facts.words?.reference));
+      expect(held).toEqual([number]);
+    }
+  });
+
   test("of a vendor has the vendor's number, though another vendor's bill has it; the same vendor's second is refused", async () => {
     const company = await openCompany();
     const bills = sinkOf(company, "bills");

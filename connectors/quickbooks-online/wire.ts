@@ -383,9 +383,16 @@ export function partyIn(side: LedgerSide, row: Element) {
   return { partyId: id, party: id === null ? null : partyCode(role, id) };
 }
 
+/** What QuickBooks writes before the note of what is void; what stands between both is not documented. */
+const VOIDED = /^voided\b\W*/i;
+
 /** QuickBooks keeps what was voided, with nothing left of its amounts and this word before its note. */
 export const isVoided = (row: Element): boolean =>
-  row.amount("TotalAmt").sign === 0 && /^voided\b/i.test(row.text("PrivateNote") ?? "");
+  row.amount("TotalAmt").sign === 0 && VOIDED.test(row.text("PrivateNote") ?? "");
+
+/** What somebody wrote as its note; null: nothing. */
+export const noteIn = (row: Element): string | null =>
+  row.text("PrivateNote")?.replace(VOIDED, "") || null;
 
 /** Its version changes with every change: an update with another one is refused (5010). @throws LedgerError */
 export const identityOf = (row: Element): { readonly id: string; readonly version: string } => ({

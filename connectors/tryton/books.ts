@@ -2,7 +2,7 @@
 import { isUuid } from "../../src/core/text.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
-import { type CodeKind, inactive, openCodes } from "../../src/ledger/codes.ts";
+import { type CodeKind, openCodes } from "../../src/ledger/codes.ts";
 import { disputeMark, type Notes } from "../../src/ledger/entries.ts";
 import { sorted } from "../../src/ledger/errors.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
@@ -149,16 +149,14 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
   const codes = openCodes<Kind, Row>({
     books: "Tryton",
     now,
-    async rowsOf({ model, field, reads, isOfCompany = false }, desired, most) {
+    async rowsOf({ model, field, reads, isOfCompany = false }, desired) {
       const company = isOfCompany ? await rpc.ofCompany({ tryton }) : {};
       const domain = rpc.where({ [`${field} in`]: desired, ...company });
       const fields = { code: rpc.called(field, rpc.as<string>()), ...reads };
-      const limit = most === null ? {} : { most };
       const search = reads !== undefined && "active" in reads ? { inactive: true as const } : {};
-      return rpc.rowsOf({ tryton }, model, domain, fields, { ...limit, ...search });
+      return rpc.rowsOf({ tryton }, model, domain, fields, search);
     },
     codeOf: (_, { code }) => code,
-    isActive: ({ active = true }) => active,
   });
 
   /** A category may leave its accounts to the one above it. */
@@ -190,14 +188,8 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
   return {
     ...read,
     /** The id that a new document gets of what is active. @throws Refused */
-    async booked(kind: keyof typeof read, code: string): Promise<number> {
-      const known = await read[kind](code);
-      // What somebody has activated since is taken at once.
-      const now = known.active === false ? await codes.expected(kinds[kind], code) : known;
-      const { id: its, active = true } = now;
-      if (!active) throw new Refused(inactive("Tryton", kinds[kind], code));
-      return its;
-    },
+    booked: async (kind: keyof typeof read, code: string): Promise<number> =>
+      (await codes.booked(kinds[kind], code, await read[kind](code))).id,
     /** One call per kind for those not known yet. What is not there, or twice, is told to whoever needs it. */
     async load({ account, product, unit }: CodeOf): Promise<void> {
       await codes.load(kinds.account, account);

@@ -5,7 +5,7 @@ const account = { what: "account", called: "code" };
 
 function ledger(...codes: string[]) {
   const state = { now: new Date("2026-11-21T12:00:00Z"), codes, calls: 0 };
-  const opened = openCodes<typeof account, { code: string; id: number }>({
+  const opened = openCodes<typeof account, { code: string; id: number; active?: boolean }>({
     books: "Ledger",
     now: () => state.now,
     rowsOf: async (_, desired) => {
@@ -75,13 +75,19 @@ test("what is no longer active is read, is no fit for a new document, and gives 
   const opened = openCodes<typeof account, (typeof all)[number]>({
     books: "Ledger",
     now: () => new Date("2026-11-21T12:00:00Z"),
-    rowsOf: async (_, desired, most) =>
-      all.filter(({ code }) => desired.includes(code)).slice(0, most ?? undefined),
+    rowsOf: async (_, desired) => all.filter(({ code }) => desired.includes(code)),
     codeOf: (_, { code }) => code,
-    isActive: ({ active }) => active,
   });
-  expect(await opened.row(account, "DYE")).toMatchObject({ id: 1, active: false });
+  const known = await opened.row(account, "DYE");
+  expect(known).toMatchObject({ id: 1, active: false });
   expect(await opened.row(account, "CLR")).toMatchObject({ id: 4 });
+  await expect(opened.booked(account, "DYE", known)).rejects.toMatchObject({
+    fault: { code: "inactive" },
+  });
+  // What somebody has activated since is taken at once, though another row is kept.
+  Object.assign(all[0] ?? {}, { active: true });
+  expect(await opened.booked(account, "DYE", known)).toMatchObject({ id: 1, active: true });
+  Object.assign(all[0] ?? {}, { active: false });
   expect(await opened.faults(account, ["DYE", "CLR"])).toEqual(
     new Map([
       [

@@ -15,19 +15,18 @@ export interface CodeKind {
   readonly called: string;
 }
 
-interface CodesOptions<Kind extends CodeKind, Row> {
+/** Left out: it is active. Nothing new is booked with what is not. */
+interface Active {
+  readonly active?: boolean;
+}
+
+interface CodesOptions<Kind extends CodeKind, Row extends Active> {
   /** What people call the books: `Tryton`. */
   readonly books: string;
   readonly now: () => Date;
-  /** Rows of these codes; at most `most` in all where it is given. @throws a fault of the books */
-  readonly rowsOf: (
-    kind: Kind,
-    codes: readonly string[],
-    most: number | null,
-  ) => Promise<readonly Row[]>;
+  /** Rows of these codes, of what is not active too. @throws a fault of the books */
+  readonly rowsOf: (kind: Kind, codes: readonly string[]) => Promise<readonly Row[]>;
   readonly codeOf: (kind: Kind, row: Row) => string;
-  /** Left out: the books tell no others. */
-  readonly isActive?: (row: Row) => boolean;
 }
 
 /** Codes that one call asks for. */
@@ -36,8 +35,10 @@ export const CODES_MAX = 500;
 const KEPT_MS = 600_000;
 
 /** Every method @throws a fault of the books. */
-export function openCodes<Kind extends CodeKind, Row>(options: CodesOptions<Kind, Row>) {
-  const { books, rowsOf, codeOf, isActive = () => true } = options;
+export function openCodes<Kind extends CodeKind, Row extends Active>(
+  options: CodesOptions<Kind, Row>,
+) {
+  const { books, rowsOf, codeOf } = options;
   const memory = new Map<string, { readonly value: unknown; readonly sinceMs: number }>();
   const keyOf = ({ what }: Pick<CodeKind, "what">, code: string): string => `${what} ${code}`;
   const has = (key: string): boolean => {
@@ -47,7 +48,7 @@ export function openCodes<Kind extends CodeKind, Row>(options: CodesOptions<Kind
   const keep = (key: string, value: unknown): void =>
     void memory.set(key, { value, sinceMs: options.now().getTime() });
   const grouped = async (kind: Kind, codes: readonly string[]): Promise<Map<string, Row[]>> =>
-    Map.groupBy(await rowsOf(kind, codes, null), (row) => codeOf(kind, row));
+    Map.groupBy(await rowsOf(kind, codes), (row) => codeOf(kind, row));
   /** A code names what is active; else what was, which documents that are booked still have. */
   const named = (rows: readonly Row[]): readonly Row[] => {
     const active = rows.filter(isActive);
@@ -56,7 +57,7 @@ export function openCodes<Kind extends CodeKind, Row>(options: CodesOptions<Kind
 
   /** The only row of a code, not kept, to read what is booked. @throws Refused when there is none, or several */
   async function expected(kind: Kind, code: string): Promise<Row> {
-    const [row, another] = named(await rowsOf(kind, [code], options.isActive ? null : 2));
+    const [row, another] = named(await rowsOf(kind, [code]));
     if (another !== undefined) throw new Refused(twice(books, kind, code));
     if (row === undefined) throw new Refused(missing(books, kind, code));
     return row;
@@ -78,6 +79,16 @@ export function openCodes<Kind extends CodeKind, Row>(options: CodesOptions<Kind
     kept,
     /** The only row of a code, kept. @throws Refused */
     row: (kind: Kind, code: string) => kept(kind, code, () => expected(kind, code)),
+    /** What a new document gets, of what is kept of a code. What somebody has activated since is taken at once. @throws Refused */
+    async booked<Known extends Active>(
+      kind: Kind,
+      code: string,
+      known: Known,
+    ): Promise<Known | Row> {
+      const now = isActive(known) ? known : await expected(kind, code);
+      if (!isActive(now)) throw new Refused(inactive(books, kind, code));
+      return now;
+    },
     /**
      * Keeps what `made` makes of the rows of those codes that are not known yet, in one call. What is not there, or twice, is
      * told to whoever needs it.
@@ -113,6 +124,8 @@ export function openCodes<Kind extends CodeKind, Row>(options: CodesOptions<Kind
   };
 }
 
+const isActive = ({ active = true }: Active): boolean => active;
+
 const missing = (books: string, { what, called }: CodeKind, code: string): Fault => ({
   code: `not-in-${books.toLowerCase()}`,
   message: `${books} has no ${what} ${code}`,
@@ -121,7 +134,7 @@ const missing = (books: string, { what, called }: CodeKind, code: string): Fault
 });
 
 /** Of what may be read and not be booked any more. */
-export const inactive = (books: string, { what, called }: CodeKind, code: string): Fault => ({
+const inactive = (books: string, { what, called }: CodeKind, code: string): Fault => ({
   code: "inactive",
   message: `the ${what} ${code} is not active in ${books}`,
   next: `Activate the ${what} in ${books} (${called} "${code}"), or name another one in the cross-reference; then retry.`,
