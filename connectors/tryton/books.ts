@@ -1,6 +1,7 @@
 /** The books of one company, as every source and sink of this connector works with them. */
 import { isUuid } from "../../src/core/text.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
+import type { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { type CodeKind, openCodes } from "../../src/ledger/codes.ts";
 import { disputeMark, type Notes } from "../../src/ledger/entries.ts";
@@ -137,7 +138,9 @@ const kinds = {
   product: kind("product.product", "product", "code", {
     reads: { ...ACTIVE, account_category: rpc.oneOrNone(CATEGORY) },
   }),
-  unit: kind("product.uom", "unit", "symbol", { reads: { ...ACTIVE, ...rpc.ids("digits") } }),
+  unit: kind("product.uom", "unit", "symbol", {
+    reads: { ...ACTIVE, ...rpc.ids("digits"), ...rpc.amounts("factor") },
+  }),
   paymentTerm: kind("account.invoice.payment_term", "payment term", "name"),
   paymentMethod: kind(METHOD, "invoice payment method", "name", own),
   currency: kind("currency.currency", "currency", "code"),
@@ -181,9 +184,12 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
     codes.kept(kinds.product, code, async () =>
       productOf(await codes.expected(kinds.product, code)),
     );
-  /** By its symbol: `gal`. `digits`: decimal places that a quantity may have. */
+  /** By its symbol: `gal`. `digits`: decimal places that a quantity may have. `factor`: how much of the category's first unit it is. */
   const unit = async (symbol: string) =>
-    (await codes.row(kinds.unit, symbol)) as Row & { readonly digits: number };
+    (await codes.row(kinds.unit, symbol)) as Row & {
+      readonly digits: number;
+      readonly factor: Decimal;
+    };
   const read = { product, unit };
   return {
     ...read,

@@ -387,9 +387,10 @@ function ticketSteps(books: Books) {
         : { [`${side} =`]: Number(named.id) }),
       "type =": "line",
     });
+    const { moveUnit } = await tryton.release();
     const lines = await rpc.rowsOf(books, `${side}.line`, domain, {
-      ...rpc.idsOrNone("product"),
-      ...rpc.amounts("unit_price"),
+      ...ORDERED,
+      moves: rpc.many({ ...rpc.texts("state"), ...MEASURED(moveUnit) }),
       order: rpc.called(side, rpc.textsOrNone("order.comment").order),
     });
     const [first] = lines;
@@ -408,36 +409,41 @@ function ticketSteps(books: Books) {
     });
   }
 
-  /** @throws Refused */
-  async function ticketValues(desired: Desired<"shipment">): Promise<Record<string, unknown>> {
+  /** @param old its moves until now, which it has no more @throws Refused */
+  async function ticketValues(
+    desired: Desired<"shipment">,
+    old: readonly number[] = [],
+  ): Promise<Record<string, unknown>> {
     const { document } = desired;
     const side = sideOf(document);
     const { partyLocation, ourLocation, ...names } = SHIPMENTS[side];
     const [{ id: party, address }] = (await addressedAll(books, [desired])) as [Addressed];
     const warehouse = await lookup.location(config.warehouse);
-    const { moveUnit, places } = await tryton.release();
+    const release = await tryton.release();
+    const places = await lookup.pricePlaces();
     const { company } = await tryton.session();
     // What clients fill in of the warehouse: the first field of each that is not empty.
-    const filled = Object.entries(places[side]);
+    const filled = Object.entries(release.places[side]);
     const fields = [ourLocation, ...filled.flatMap(([, its]) => its)].join(" ");
     const own: Ids = await rpc.rowOf(books, "stock.location", warehouse, rpc.idsOrNone(fields));
     const its: Ids = await rpc.rowOf(books, "party.party", party, rpc.idsOrNone(partyLocation));
     const [theirs, ours] = [its[partyLocation], own[ourLocation]];
     const [from_location, to_location] = side === "sale" ? [ours, theirs] : [theirs, ours];
-    const lines = await orderLines(side, document);
+    const lineFor = fillingOf(await orderLines(side, document), old);
     const moves: object[] = [];
     for (const { product: code, quantity, unit } of document.lines) {
       const product = await lookup.booked("product", code);
-      const ordered = lines.find((one) => one.product === product);
+      const measure = await lookup.unit(unit);
+      const ordered = lineFor(product, inFirstUnit({ quantity, unit: measure }));
       moves.push({
         company,
         product,
         quantity: rpc.float(quantity),
-        [moveUnit]: await lookup.booked("unit", unit),
+        [release.moveUnit]: await lookup.booked("unit", unit),
         from_location,
         to_location,
         // For the value of the stock only: what is billed is the platform's invoice.
-        unit_price: ordered?.unit_price ?? Decimal.zero,
+        unit_price: ordered === undefined ? Decimal.zero : pricePer(measure, ordered, places),
         currency: await lookup.currency(config.currency),
         ...(ordered === undefined ? {} : { origin: `${side}.line,${ordered.id}` }),
       });
@@ -459,6 +465,63 @@ function ticketSteps(books: Books) {
 
   return { ticketValues, pressed, bring, ignoreMoves };
 }
+
+/** A quantity, and its unit with what it is in the first unit of its category. @param unit as Tryton calls it there */
+const MEASURED = (unit: string) => ({
+  ...rpc.amounts("quantity"),
+  unit: rpc.called(unit, rpc.one(rpc.amounts("factor"))),
+});
+type Measured = Pick<rpc.RowOf<ReturnType<typeof MEASURED>>, "quantity"> & {
+  readonly unit: { readonly factor: Decimal };
+};
+const ORDERED = {
+  ...MEASURED("unit"),
+  ...rpc.idsOrNone("product"),
+  ...rpc.amounts("unit_price"),
+};
+
+/** A load is a little more than was ordered, rarely much more: that weighs ten times as much as what is left to come. */
+const TOO_MUCH = Decimal.of("-10");
+
+const inFirstUnit = ({ quantity, unit }: Measured): Decimal => quantity.times(unit.factor);
+
+interface OrderedLine extends rpc.RowOf<typeof ORDERED> {
+  readonly moves: readonly (Measured & { readonly id: number; readonly state: string })[];
+}
+
+/**
+ * The line that a load of a product fills best: there may be several, each at its price. Asked for each load in turn.
+ * @param old moves that do not count any more
+ */
+function fillingOf(lines: readonly OrderedLine[], old: readonly number[]) {
+  const all = lines.map((line) => {
+    const counted = line.moves.filter(
+      ({ id, state }) => state !== "cancelled" && !old.includes(id),
+    );
+    return { line, lacks: inFirstUnit(line).minus(Decimal.sum(counted.map(inFirstUnit))) };
+  });
+  return (product: number, moved: Decimal): OrderedLine | undefined => {
+    const offBy = ({ lacks }: { readonly lacks: Decimal }): Decimal => {
+      const left = lacks.minus(moved);
+      return left.sign < 0 ? left.times(TOO_MUCH) : left;
+    };
+    const [best] = all
+      .filter(({ line }) => line.product === product)
+      .toSorted((one, other) => offBy(one).compare(offBy(other)));
+    if (best !== undefined) best.lacks = best.lacks.minus(moved);
+    return best?.line;
+  };
+}
+
+/** An order in barrels has a price per barrel, and its ticket moves gallons. */
+const pricePer = (
+  unit: Measured["unit"],
+  { unit_price: price, unit: its }: rpc.RowOf<typeof ORDERED>,
+  places: number,
+): Decimal =>
+  its.factor.equals(unit.factor)
+    ? price
+    : price.times(unit.factor).over(its.factor, places).shortest();
 
 export function ticketTable(books: Books): GoodsTable<"shipment", TicketRow> {
   const { tryton } = books;
@@ -546,8 +609,8 @@ export function ticketTable(books: Books): GoodsTable<"shipment", TicketRow> {
       if (to === "amended") {
         const { moves } = SHIPMENTS[row.side];
         for (const button of BACK[row.state] ?? []) await pressed(row, button);
-        const { number, reference, effective_date, ...all } = await ticketValues(desired);
         const old = row.moves.map(({ id }) => id);
+        const { number, reference, effective_date, ...all } = await ticketValues(desired, old);
         const its = [["delete", old], ...(all[moves] as unknown[])];
         await call(row, "write", { number, reference, effective_date, [moves]: its });
         return;

@@ -67,17 +67,22 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
   const request = (desk: Desk, document: ShipmentDocument) =>
     over(shipmentSink(desk.books), document);
 
-  /** Books an order of 8000 gallons; its id. */
-  async function order(desk: Desk, type: OrderDocument["type"], id = "order"): Promise<string> {
-    const line = {
-      product: PRODUCT,
-      quantity: d("8000"),
-      unit: "gal",
-      unitPrice: d("2.413755"),
-      description: "ULSD",
-    };
+  const ordered = (quantity: string, unit: string, unitPrice: string) => ({
+    product: PRODUCT,
+    quantity: d(quantity),
+    unit,
+    unitPrice: d(unitPrice),
+    description: "ULSD",
+  });
+  /** Books an order, of 8000 gallons where no lines are given; its id. */
+  async function order(
+    desk: Desk,
+    type: OrderDocument["type"],
+    id = "order",
+    lines: OrderDocument["lines"] = [ordered("8000", "gal", "2.413755")],
+  ): Promise<string> {
     const head = { id, number: `LD-${id}`, party, type, date: null, description: null };
-    const document: OrderDocument = { ...head, status: "confirmed", lines: [line] };
+    const document: OrderDocument = { ...head, status: "confirmed", lines };
     const { ids } = await over(orderSink(desk.books), document).send();
     return ids?.[0] as string;
   }
@@ -154,6 +159,35 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
       expect(await rowsOf(desk, "account.invoice")).toEqual([]);
     },
   );
+
+  test("what is received has the price of its order, per unit of the ticket: the stock is worth what was agreed", async () => {
+    const desk = deskIn(server);
+    const lines = [ordered("200", "bbl", "99.12"), ordered("4000", "gal", "2.5")];
+    const booked = await order(desk, "purchase", "order", lines);
+    const load = (number: string, ...gallons: string[]) =>
+      ticket({
+        id: number,
+        number,
+        type: "in",
+        order: booked,
+        lines: gallons.map((one) => lineOf(PRODUCT, one)),
+      });
+    const waiting = { ...load("T-1", "3990.1"), status: "waiting" as const };
+    const loads = [waiting, load("T-2", "4010"), load("T-3", "4400", "12.3"), load("T-1", "3999")];
+    for (const document of loads)
+      expect(await request(desk, document).send()).toMatchObject({ outcome: "done" });
+    const moves = await rowsOf(desk, "stock.move", "quantity", "unit_price", "origin");
+    const told = moves
+      .filter(({ origin }) => String(origin).startsWith("purchase.line,"))
+      .map((move) => [move["origin"], move["quantity"], move["unit_price"]].map(String).join(" "));
+    // The first two were expected of the order, and are not to come.
+    expect(told.slice(2).toSorted()).toEqual([
+      "purchase.line,1 4010.0 2.36",
+      "purchase.line,1 4400.0 2.36",
+      "purchase.line,2 12.3 2.5",
+      "purchase.line,2 3999.0 2.5",
+    ]);
+  });
 
   test("an issued ticket waits, may change, and goes on when it is signed", async () => {
     const { desk, booked } = await withOrder("sale");
