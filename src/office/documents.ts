@@ -73,7 +73,7 @@ export function catchUp(engine: Engine, flows: readonly Flow[], forMs: number): 
         number: number ?? about.number ?? recordId,
         amount: amount === null ? null : inCents(amount),
         currency: amount === null ? null : (about.currency ?? engine.currency),
-        cents: amount === null ? null : Number(amount.times(HUNDRED).fixed(0)),
+        cents: amount === null ? null : inWholeCents(amount),
         day: dayIn(about, dayOf) ?? dayOf(new Date(receivedMs).toISOString()),
       };
     });
@@ -324,7 +324,7 @@ function centsIn(text: string): readonly [least: number, most: number] | null {
   const digits = text.replace(/^(-?)\s*[$€£]\s*/, "$1").replaceAll(/,(?=\d{3}(?!\d))/g, "");
   if (!Decimal.is(digits)) return null;
   const amount = Decimal.of(digits);
-  const cents = Number(amount.times(HUNDRED).fixed(0));
+  const cents = inWholeCents(amount);
   if (digits.includes(".")) return [cents, cents];
   return amount.sign < 0 ? [cents - 99, cents] : [cents, cents + 99];
 }
@@ -332,6 +332,10 @@ function centsIn(text: string): readonly [least: number, most: number] | null {
 /** At most 100. */
 const eachOf = (cents: ReturnType<typeof centsIn>): number[] =>
   cents === null ? [] : Array.from({ length: cents[1] - cents[0] + 1 }, (_, at) => cents[0] + at);
+
+/** What is searched and sorted by: to the nearest cent, and no further than the store counts. */
+const inWholeCents = (amount: Decimal): number =>
+  Math.max(-LAST, Math.min(LAST, Number(amount.times(HUNDRED).round(0).text)));
 
 const HUNDRED = Decimal.of("100");
 

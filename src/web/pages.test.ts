@@ -343,6 +343,23 @@ test("documents are found by every form of what people know, chosen, sorted and 
   expect((await viewer.get("/documents?least=much")).body).toContain("is no amount");
 });
 
+test("an amount that no cents hold is searched by the nearest one, and stands in the way of no other", async () => {
+  const amounts = ["778.478", "0.005", "-12.3456", "123456789012345678901234"];
+  const changes = amounts.map((amount, at) => bill(`INV-${at}`, amount));
+  const { as, run, office } = await site(changes);
+  await run();
+  const viewer = await as("viewer");
+  expect((await viewer.get("/documents")).status).toBe(200);
+  for (const [text, found] of [
+    ["778.478", ["INV-0"]],
+    ["778.48", ["INV-0"]],
+    ["-12.35", ["INV-2"]],
+  ] as const) {
+    const { documents } = await office.documents({ text, before: null });
+    expect(documents.map(({ number }) => number)).toEqual(found);
+  }
+});
+
 test("a page of documents ends where the next one begins, in every order", async () => {
   const { office } = await site();
   for (const order of ["came", "day", "amount"] as const) {
