@@ -190,6 +190,34 @@ describe("what is under way is no difference", () => {
   });
 });
 
+test("what is in another currency is in no sum, is never equal, and says what it comes to", async () => {
+  const before = await office.ask();
+  const foreign = one(before, "invoice", 0);
+  const bookSum = ({ totals }: typeof before): string =>
+    Decimal.sum(totals.map(({ books }) => Decimal.of(books.amount))).fixed(2);
+  const amount = Decimal.of("350500");
+  edit(office, bookOf(foreign), (held) => ({
+    ...held,
+    facts: {
+      ...held.facts,
+      money: { ...held.facts.money, total: amount, open: amount },
+      words: { ...held.facts.words, currency: "JPY" },
+    },
+  }));
+  const report = await office.ask();
+  expect(wrong(report)).toMatchObject([
+    {
+      number: foreign.number,
+      bucket: "differs",
+      amount: { platform: foreign.amount.platform, books: "0.00" },
+      cause: { message: expect.stringContaining("350500.00 JPY") as string },
+    },
+  ]);
+  const rest = Decimal.of(bookSum(before)).minus(Decimal.of(foreign.amount.books));
+  expect(bookSum(report)).toBe(rest.fixed(2));
+  expect(JSON.stringify(report.balances)).not.toContain("350500");
+});
+
 test("a month is asked for with what is open, and a document whose partner lies outside it is not missing", async () => {
   const before = await office.ask();
   const paid = before.cases.find(

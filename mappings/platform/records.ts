@@ -281,7 +281,7 @@ function expectIssuable({ currency: own, total, untaxed }: InvoiceRecord, curren
   if (own !== currency)
     throw refused(
       "other-currency",
-      `the currency is ${own}, the platform's amounts are in ${currency}`,
+      `it comes to ${amountText(total, own)}, and the platform's amounts are in ${currency}`,
       "Bill it outside the platform and close it here.",
       "Currency/Code",
     );

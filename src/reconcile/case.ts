@@ -195,6 +195,27 @@ export interface Facing {
 
 // What a record counts for, and sums over records as they were read: they know nothing of cases.
 
+/**
+ * Every sum is of the company's currency: a record in another one counts with nothing, is not compared, and says what it
+ * comes to.
+ */
+export function inCurrency(currency: string, holding: Holding): Holding {
+  const { money, lines: _, taxes: __, ...facts } = holding.facts;
+  const own = facts.words?.currency ?? currency;
+  if (own === currency || holding.kind === "price") return holding;
+  const amount = money?.total ?? money?.amount;
+  const told = amount ? `${inDigits(amount)} ${own}` : `in ${own}`;
+  return {
+    ...holding,
+    facts,
+    untold: holding.untold ?? {
+      code: "other-currency",
+      message: `it is ${told}, and what is compared and summed is in ${currency}`,
+      next: "Compare it by hand, with the rate of its day.",
+    },
+  };
+}
+
 /** Kinds that move money between the company and a party. */
 export const moneyKinds: ReadonlySet<HoldingKind> = new Set([
   "invoice",

@@ -19,6 +19,7 @@ import {
   type Case,
   isOnBoth,
   isOpen,
+  inCurrency,
   type Link,
   otherSide,
   type Records,
@@ -99,7 +100,7 @@ export async function reconcileSides(
   const planned = all.filter(isAskable);
   const parties = partyPlan(engine, audit.endpoints, planned);
   const asking = [...parties, ...planned];
-  const reading = await readBoth({ plans: asking, period: question.period, now }, signal);
+  const reading = await readBoth({ plans: asking, period: question.period, currency, now }, signal);
   const isRead = ({ kind }: KindPlan): boolean => !reading.unread.has(kind);
   const [plans, wanted] = [planned.filter(isRead), asking.filter(isRead)];
   const [nothing] = [...reading.unread.values()];
@@ -526,9 +527,15 @@ async function ledgerOf(plans: readonly KindPlan[], signal: AbortSignal) {
 /** Records of both sides by side, kind and id, each once, as last read. */
 class Rows {
   readonly #rows = new Map<string, { readonly side: Side; readonly holding: Holding }>();
+  readonly #currency: string;
+
+  constructor(currency: string) {
+    this.#currency = currency;
+  }
 
   /** False when it is known already, just so. */
-  put(side: Side, holding: Holding): boolean {
+  put(side: Side, told: Holding): boolean {
+    const holding = inCurrency(this.#currency, told);
     const key = keyOf(side, holding.kind, identityOf(holding));
     const known = this.#rows.get(key)?.holding;
     // A list may show an older version after a newer one.
@@ -589,6 +596,8 @@ interface Wanted {
   readonly plans: readonly KindPlan[];
   /** Null: everything that the sides hold. */
   readonly period: Period | null;
+  /** ISO 4217 */
+  readonly currency: string;
   readonly now: () => Date;
   /** Told as a list goes on. */
   readonly progress?: (side: Side, kind: HoldingKind, records: number) => void;
@@ -603,8 +612,8 @@ const UNBOUNDED: ReadonlySet<HoldingKind> = new Set(["payment", "bill-payment"])
 
 /** A kind that a side cannot tell is left out, and the others are read. @throws SourceUnavailable when it was stopped */
 async function readBoth(wanted: Wanted, signal: AbortSignal): Promise<Reading> {
-  const { plans, period } = wanted;
-  const rows = new Rows();
+  const { plans, period, currency } = wanted;
+  const rows = new Rows(currency);
   const lists: ListCount[] = [];
   const unread = new Map<HoldingKind, Unread>();
   const lacking = new Map<string, Reading["lacking"][number]>();
