@@ -426,7 +426,6 @@ function paymentRow(row: Element): PaymentRow {
     id: row.needed("TxnID"),
     version: row.text("EditSequence"),
     party: row.ref(payment.partyRef).name,
-    isVoid: amount.sign === 0,
     idle: amount.minus(Decimal.sum(applied.map((one) => one.amount("Amount")))),
     markIn: (desired) => markedBy(memoed(row), desired).mark,
   };

@@ -72,19 +72,22 @@ test("once all was read, a look is one call: it tells what changed, once, and wh
   expect(company.asked).toEqual(["cdc Invoice,Payment"]);
 });
 
-test("a deleted payment opens its invoice again, though QuickBooks does not stamp the invoice", async () => {
-  const company = await openCompany();
-  company.stampsPaid = false;
-  const customer = company.enter("Customer", { DisplayName: "Old Ranch" });
-  const invoice = enterInvoice(company, customer, "FL-1");
-  const payment = company.settle(invoice, "2026-11-22");
-  const source = sourceOf(company, "paidInvoices");
-  const first = await readAll(source, null);
-  expect(first.records[invoice.Id]).toMatchObject({ state: "paid" });
-  company.delete("Payment", payment.Id);
-  const { records } = await readAll(source, first.position);
-  expect(records[invoice.Id]).toMatchObject({ state: "posted", number: invoice.Id });
-});
+test.each(["delete", "takeOff"] as const)(
+  "a payment that a person has taken away (%s) opens its invoice again, though QuickBooks does not stamp the invoice",
+  async (away) => {
+    const company = await openCompany();
+    company.stampsPaid = false;
+    const customer = company.enter("Customer", { DisplayName: "Old Ranch" });
+    const invoice = enterInvoice(company, customer, "FL-1");
+    const payment = company.settle(invoice, "2026-11-22");
+    const source = sourceOf(company, "paidInvoices");
+    const first = await readAll(source, null);
+    expect(first.records[invoice.Id]).toMatchObject({ state: "paid" });
+    company[away]("Payment", payment.Id);
+    const { records } = await readAll(source, first.position);
+    expect(records[invoice.Id]).toMatchObject({ state: "posted", number: invoice.Id });
+  },
+);
 
 test("a deleted customer is told as inactive, a deleted item is not; a notice names each", async () => {
   const company = await openCompany();

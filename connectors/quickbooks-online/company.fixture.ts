@@ -145,8 +145,8 @@ export class Company {
     this.#stamp(row);
   }
 
-  /** A person deletes it; what a payment had paid is open again. */
-  delete(table: string, id: string): void {
+  /** A person takes a payment off what it had paid. */
+  takeOff(table: string, id: string): void {
     const row = this.#row(table, id);
     for (const { document, amount } of this.#paidIn(row)) {
       const left = (document["LinkedTxn"] as Body[]).filter(({ TxnId }) => TxnId !== id);
@@ -154,7 +154,13 @@ export class Company {
       Object.assign(document, { LinkedTxn: left, Balance });
       if (this.stampsPaid) this.#stamp(document);
     }
-    this.#stamp(row);
+    this.edit(table, id, { Line: [] });
+  }
+
+  /** A person deletes it; what a payment had paid is open again. */
+  delete(table: string, id: string): void {
+    const row = this.#row(table, id);
+    this.takeOff(table, id);
     const { LastUpdatedTime } = row["MetaData"] as { LastUpdatedTime: string };
     this.#state.deleted.push({ table, Id: id, at: LastUpdatedTime });
     this.#state.tables[table] = this.rows(table).filter((row) => row.Id !== id);

@@ -583,7 +583,6 @@ function paymentRow(side: LedgerSide, row: Element): PaymentRow {
     id: `${SIDES[side].payment} ${id}`,
     version,
     party: partyIn(side, row).party,
-    isVoid: isVoided(row),
     idle: row.decimal("UnappliedAmt") ?? amount.minus(sumOf(row.all("Line"))),
     markIn: () => mark,
   };

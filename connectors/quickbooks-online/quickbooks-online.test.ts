@@ -164,6 +164,28 @@ describe("an invoice", () => {
     expect(await deliver(sink, next)).toMatchObject(DONE);
   });
 
+  test("whose credit somebody applies, which QuickBooks keeps as a payment of 0.00, has no such payment", async () => {
+    const company = await openCompany();
+    const { sinks, holdings } = opened(settings(company));
+    const { ids = [] } = await deliver(sinks["invoices"] as Sink, item);
+    const amount = d("100.00");
+    company.enter("Payment", {
+      TxnDate: "2026-11-22",
+      TotalAmt: d("0"),
+      CustomerRef: { value: company.rows("Invoice")[0]?.["CustomerRef"] },
+      Line: [
+        { Amount: amount, LinkedTxn: [{ TxnId: ids[0], TxnType: "Invoice" }] },
+        { Amount: amount, LinkedTxn: [{ TxnId: "900", TxnType: "CreditMemo" }] },
+      ],
+    });
+    const dated = { from: "2026-11-01", to: "2026-11-30" };
+    const scope = { dated, changedSince: null, open: false };
+    const states: unknown[] = [];
+    for await (const page of holdings?.list("payment", scope, null, never) ?? [])
+      states.push(...page.holdings.map(({ facts }) => facts.state));
+    expect(states).toEqual(["ended"]);
+  });
+
   test("whose number QuickBooks cannot hold whole is held under the platform's number", async () => {
     const company = await openCompany();
     const { sinks, holdings } = opened(settings(company));

@@ -144,8 +144,10 @@ export const invoicesChanged =
       async changes(rows, signal) {
         const invoices = rows.filter(({ entity }) => entity === document);
         const payments = rows.filter(({ entity }) => entity === payment);
-        // Nothing says which invoices a payment had paid that is gone: they are among those that are open now.
-        const isGone = payments.some((row) => row.deleted || isVoided(row.row));
+        // Nothing says which invoices a payment had paid that is gone or was changed: they are among those that are open now.
+        const isGone = payments.some(
+          ({ deleted, row }) => deleted || row.text("SyncToken") !== "0",
+        );
         const Id = [
           ...idsOf(invoices, document),
           ...payments.flatMap((row) => linksOf(row.row, "sale")),

@@ -251,7 +251,6 @@ export interface PaymentRow extends KeptPayment {
   readonly id: string;
   readonly version: string | null;
   readonly party: string | null;
-  readonly isVoid: boolean;
   /** What of its amount pays nothing. */
   readonly idle: Decimal;
   /** The platform's id of it, by these external ids where its memo does not say. */
@@ -291,12 +290,13 @@ export const paymentTable = (books: PaymentBooks): Table<"payment", KeptPayment,
     return check === null ? kept : { ...kept, check };
   },
   facts: paymentFacts,
-  read: ({ id, party, isVoid, version, idle, markIn }, desired) => ({
+  read: ({ id, party, amount, version, idle, markIn }, desired) => ({
     id,
     mark: markIn(marksOf(desired)),
     party,
     idle,
-    status: isVoid ? "cancelled" : "posted",
+    // One of 0.00 is void, or applies credits and moves no money: its document tells those.
+    status: amount.sign === 0 ? "cancelled" : "posted",
     version,
     facts: { number: id },
   }),

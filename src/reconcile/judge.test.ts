@@ -83,6 +83,47 @@ describe("a payment that only the books hold", () => {
     );
   });
 
+  test("is told with its invoice where that began in the books: paid in part, or not on the platform at all", () => {
+    const site = new Ground(twoSides(16));
+    const pair = site.sides.pairs.find(
+      ({ kind, began }) => kind === "invoice" && began === "books",
+    ) as Pair;
+    const { facts } = site.of("books", pair);
+    const total = facts.money?.total ?? Decimal.zero;
+    const amount = Decimal.of("100.00");
+    site.facts("books", pair, (now) => ({
+      ...now,
+      money: { ...now.money, open: total.minus(amount) },
+    }));
+    const own = (id: string): Holding => ({
+      kind: "payment",
+      id,
+      version: null,
+      mark: null,
+      change: null,
+      facts: {
+        party: facts.party ?? null,
+        state: "paid",
+        days: { date: "2026-11-20" },
+        money: { amount },
+        words: { document: facts.number ?? null },
+      },
+    });
+    site.sides.books.push(own("own 1"));
+    const told = () => wrong(site).map(({ kind, bucket }) => `${kind} ${bucket}`);
+    expect(told()).toEqual(["invoice differs"]);
+    // One more than its open amount says is nobody's.
+    site.sides.books.push(own("own 2"));
+    expect(told()).toEqual([
+      "invoice differs",
+      "payment only in the ERP",
+      "payment only in the ERP",
+    ]);
+    site.sides.platform.splice(site.sides.platform.indexOf(site.of("platform", pair)), 1);
+    site.sides.links = site.sides.links.filter(({ erpId }) => erpId !== pair.books);
+    expect(told()).toEqual(["invoice only in the ERP"]);
+  });
+
   test("is a difference where it is one payment too many, or pays less than the total", () => {
     const more = settledHere();
     const [first] = more.own as [Holding];

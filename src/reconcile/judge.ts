@@ -1,4 +1,5 @@
 /** Puts a case into exactly one bucket, with its differences, cause and next step. */
+import type { Decimal } from "../core/decimal.ts";
 import {
   type Facts,
   type Holding,
@@ -99,16 +100,15 @@ function withAwaited(judged: Judged[], judging: Judging): Judged[] {
 
 /**
  * Payments that only the books hold, and why that is right: the platform takes no payments, it is told that the document
- * is paid. Only where both sides have the document alike and paid, and all payments together come to its total: those
- * that the platform shows, and those that only the books hold. One more payment than that is a difference.
+ * is paid. Only where the document says all that there is to know of them ({@link withPayments}): all payments together come
+ * to what it says, those that the platform shows, and those that only the books hold. One more than that is a difference.
  */
 function settledIn(judged: readonly Judged[]): Map<Judged, string> {
   const settled = new Map<Judged, string>();
   const paying = Map.groupBy(judged, ({ pays }) => pays);
   for (const document of judged) {
-    const there = leading(document.platform);
-    const total = there?.facts.money?.total;
-    if (document.bucket !== "equal" || there?.facts.state !== "paid" || !total) continue;
+    const told = withPayments(document);
+    if (told === null) continue;
     const payments = paying.get(document.key) ?? [];
     const own = payments.filter(
       ({ bucket, lost }) => bucket === "only in the ERP" && lost === null,
@@ -117,14 +117,34 @@ function settledIn(judged: readonly Judged[]): Map<Judged, string> {
       ...payments.flatMap(({ platform }) => platform),
       ...own.flatMap(({ books }) => books),
     ];
-    if (!totalPaid(liveOf(all)).equals(total)) continue;
-    for (const payment of own)
-      settled.set(
-        payment,
-        `the platform takes no payments; ${document.kind} ${numberOf(document)} is paid on both sides`,
-      );
+    if (told.sum !== null && !totalPaid(liveOf(all)).equals(told.sum)) continue;
+    const why = `the platform takes no payments; ${document.kind} ${numberOf(document)} ${told.says}`;
+    for (const payment of own) settled.set(payment, why);
   }
   return settled;
+}
+
+interface WithPayments {
+  /** What its payments come to; null: whatever they do. */
+  readonly sum: Decimal | null;
+  readonly says: string;
+}
+
+/**
+ * What a document says of its payments in the books: both sides have it alike and paid; or it began in the books, and a part
+ * of it is paid, or the platform does not have it. Null: they are told themselves.
+ */
+function withPayments(document: Judged): WithPayments | null {
+  const { bucket, began, platform, books } = document;
+  const there = leading(platform)?.facts;
+  if (bucket === "equal" && there?.state === "paid" && there.money?.total)
+    return { sum: there.money.total, says: "is paid on both sides" };
+  if (began !== "books") return null;
+  if (platform.length === 0)
+    return { sum: null, says: "is not on the platform, and told by itself" };
+  const { total = null, open = null } = leading(books)?.facts.money ?? {};
+  if (!isPaidInPart(document) || total === null || open === null) return null;
+  return { sum: total.minus(open), says: "says by itself what is paid of it" };
 }
 
 function judge(one: Case, { told: tell, stored: know, ignore, now }: Judging): Judged {
