@@ -57,6 +57,34 @@ const delivered = () => readdir(join(folder, "import/invoices"));
 /* What a sink does in every place is shown by drop.test.ts. */
 
 describe("delivery", () => {
+  test("sinks of one folder make its staging folder's mark once: none takes another's for a disk that keeps nothing", async () => {
+    for (const name of ["invoices", "invoices.staging"])
+      await mkdir(join(folder, "import", name), { recursive: true });
+    const local = localDrop(folder);
+    const marks: string[] = [];
+    let isUnderWay = false;
+    const drop = {
+      ...local,
+      look: () => Promise.resolve({ name: "", kind: "folder" as const, size: 0, mtimeMs: 0 }),
+      makeFolder: () => Promise.resolve(),
+      rights: { ...local.rights, expectEntry: () => Promise.resolve() },
+      read: (path: string) => (marks.length === 0 ? Promise.resolve(null) : local.read(path)),
+      write: async (...[path, ...rest]: Parameters<typeof local.write>) => {
+        // What a second writer does to the first one's file.
+        if (isUnderWay) throw Object.assign(new Error("did not keep it"), { code: "EIO" });
+        isUnderWay = true;
+        await local.write(path, ...rest);
+        isUnderWay = false;
+        marks.push(path);
+      },
+    };
+    const notes: string[] = [];
+    const site = { ...surroundingsIn(folder, { note: (event) => notes.push(event) }), drop };
+    const sinks = [1, 2, 3].map(() => sinkOf(config(), site));
+    await expect(Promise.all(sinks.map((sink) => sink.check()))).resolves.toHaveLength(3);
+    expect({ marks: marks.length, notes }).toEqual({ marks: 1, notes: [] });
+  });
+
   test("a batch is one file with one header row", async () => {
     const sink = open({ per: "batch" });
     expect(sink.itemsMax).toBe(200);

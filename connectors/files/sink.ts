@@ -76,6 +76,22 @@ async function markedSince(drop: Drop, staging: string): Promise<string | null> 
   return INSTANT.test(text) ? text : null;
 }
 
+/** The marks that are being made. Sinks that share a staging folder share its mark. */
+const marking = new WeakMap<Drop, Map<string, Promise<void>>>();
+
+/** Makes the mark of a folder that has none; once, whoever asks meanwhile: two writers of one file spoil it for each other. */
+function mark({ drop, now }: Pick<Site, "drop" | "now">, staging: string): Promise<void> {
+  const here = marking.get(drop) ?? new Map<string, Promise<void>>();
+  marking.set(drop, here);
+  const make = async (): Promise<void> => {
+    if ((await markedSince(drop, staging)) === null)
+      await drop.write(drop.path.join(staging, MARK), Buffer.from(now().toISOString()), "any");
+  };
+  const made = here.get(staging) ?? make().finally(() => here.delete(staging));
+  here.set(staging, made);
+  return made;
+}
+
 /**
  * The staging folder that files went by must be there: the share that it is on may be missing, and what is written in its
  * place would be delivered where nobody looks. @throws SourceUnavailable where it is gone; what the drop throws
@@ -107,9 +123,7 @@ function makingFolders(folders: Folders, site: Site): () => Promise<void> {
       await expectStaged(folders, site);
       await drop.makeFolder(target);
       await drop.makeFolder(staging);
-      const now = site.now().toISOString();
-      if ((await markedSince(drop, staging)) === null)
-        await drop.write(drop.path.join(staging, MARK), Buffer.from(now), "any");
+      await mark(site, staging);
       isMade = true;
     } catch (error) {
       const [above, beside] = [target, staging].map((path) => drop.path.dirname(path));
