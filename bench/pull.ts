@@ -54,7 +54,7 @@ async function compare(platform: Platform, records: number, pairs: number): Prom
   say("", `${whole(records)} invoices: records/s (peak MB)`);
   for (let at = 0; at < pairs; at++) {
     const bare = await bareLoop(platform);
-    const ours = await fuelbridge(platform);
+    const ours = await inFolder((folder) => fuelbridge(platform, folder));
     if (bare.records !== records || ours.records !== records)
       throw new Error(`stored ${bare.records} and ${ours.records} of ${records} records`);
     rows.push({ bare, ours });
@@ -93,18 +93,17 @@ function bareLoop({ url, apiKey }: Platform): Promise<Side> {
 /** `more`: variables of the environment. */
 export function fuelbridge(
   { url, apiKey }: Platform,
+  folder: string,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Side> {
-  return inFolder((folder) => {
-    const file = join(folder, "config.yaml");
-    mkdirSync(join(folder, "erp"));
-    writeFileSync(file, `${CONFIG}crossReferences: ${join(root, "config", "crossref")}\n`);
-    return inChild<Side>("pull-fuelbridge.ts", {
-      FUELBRIDGE_PLATFORM_URL: url,
-      FUELBRIDGE_API_KEY: apiKey,
-      FUELBRIDGE_CONFIG: file,
-      ...more,
-    });
+  const file = join(folder, "config.yaml");
+  mkdirSync(join(folder, "erp"));
+  writeFileSync(file, `${CONFIG}crossReferences: ${join(root, "config", "crossref")}\n`);
+  return inChild<Side>("pull-fuelbridge.ts", {
+    FUELBRIDGE_PLATFORM_URL: url,
+    FUELBRIDGE_API_KEY: apiKey,
+    FUELBRIDGE_CONFIG: file,
+    ...more,
   });
 }
 
