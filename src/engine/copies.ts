@@ -20,6 +20,7 @@ import { parseExact } from "../core/json.ts";
 import { bareNumber, foldedNumber, sameNumber, sha256 } from "../core/keys.ts";
 import { type Kind, kinds } from "../core/kinds.ts";
 import type { Fault } from "../core/record.ts";
+import { remembered } from "../core/remembered.ts";
 import { dayAt, dayBefore } from "../core/time.ts";
 import type { Carried, Likened, Link, PendingDelivery } from "../store/deliveries.ts";
 import type { StoredRequest } from "../store/requests.ts";
@@ -42,12 +43,12 @@ export interface Likenesses {
   readonly alike: readonly string[];
   /** As one of the other side: the number there, the reference here. */
   readonly crossing: readonly string[];
-  /** As one of the other side by its party, amount and day alone: all from the first to the last. Null: as none. */
-  readonly twins: readonly [first: string, last: string] | null;
+  /** As one of the other side by its party, amount and day alone: one for each day that counts as the same. */
+  readonly twins: readonly string[];
 }
 
 /** Its mapping tells nothing, or nothing is like it. */
-const LIKE_NOTHING: Likenesses = { told: null, own: [], alike: [], crossing: [], twins: null };
+const LIKE_NOTHING: Likenesses = { told: null, own: [], alike: [], crossing: [], twins: [] };
 
 export function likenessesOf(flow: Flow, record: unknown, references: References): Likenesses {
   const told = flow.mapping.likeness?.(record, references) ?? null;
@@ -77,31 +78,29 @@ export function likenessesOf(flow: Flow, record: unknown, references: References
       .filter((word) => word.trim() !== "")
       .map(foldedNumber)
       .map((word) => of(word, "crossing", side, amount.plain(), word));
-  // The day stands after the hash, so that days in a row are a range.
-  const on = (side: Flow["side"], ...days: readonly Day[]): string[] => {
-    const lead = company === null ? "" : key("day", side, company, amount.plain());
-    return company === null ? [] : days.map((one) => `${lead} ${one}`);
+  const on = (side: Flow["side"], days: readonly Day[]): string[] => {
+    if (company === null) return [];
+    const twin = key("day", side, company, amount.plain());
+    return days.map((one) => `${one} ${twin}`);
   };
-  const [first, last] = on(there, ...around(day));
   return {
     told,
     own: [
       ...across(flow.side),
-      ...on(flow.side, day),
+      ...on(flow.side, [day]),
       ...named,
       ...(words === null ? unreferenced : referenced),
     ],
     alike: [...named, ...unreferenced, ...(words === null ? referenced : [])],
     crossing: across(there),
-    twins: first === undefined || last === undefined ? null : [first, last],
+    twins: on(there, around(day)),
   };
 }
 
-/** The first and the last day around this one that count as the same for what is entered by hand. */
-const around = (day: Day): [first: Day, last: Day] => [
-  dayBefore(day, DAYS_APART),
-  dayBefore(day, -DAYS_APART),
-];
+/** The days around this one that count as the same for what is entered by hand, from the first to the last. */
+const around = remembered((day: Day): readonly Day[] =>
+  Array.from({ length: 2 * DAYS_APART + 1 }, (_, at) => dayBefore(day, DAYS_APART - at)),
+);
 
 interface Judging {
   readonly engine: Engine;
@@ -122,29 +121,28 @@ export function copied({
   likenesses,
 }: Judging): Fault | null {
   if (link !== null || flow.duplicates === "deliver") return null;
-  const { alike, crossing, twins: range } = likenesses;
+  const { told, alike, crossing } = likenesses;
   const store = engine.store.likenesses;
-  if (!store.isAny({ keys: [...alike, ...crossing], range }, delivery.record)) return null;
+  if (!store.isAny([...alike, ...crossing, ...likenesses.twins], delivery.record)) return null;
   const [from, to] = [endpointOf(flow.from), endpointOf(flow.to)];
   const fault = (others: readonly Likened[], why: string): Fault =>
     duplicate({ number, id: delivery.recordId }, others, why, {
       look: `Compare both in "${from}". Is it the same document twice? Then remove one there and close this.`,
     });
-  const copies = store.others({ keys: alike }, delivery.record, false);
+  const copies = store.others(alike, delivery.record, false);
   if (copies.length > 0)
     return fault(
       copies,
       `, taken from "${from}" before: the party is the same, and so is the number, or the amount (of goods the gallons), the day and the reference`,
     );
-  const numbered = store.others({ keys: crossing }, delivery.record, true);
+  const numbered = store.others(crossing, delivery.record, true);
   if (numbered.length > 0)
     return fault(
       numbered,
       `, which "${to}" has already: the number of one is the reference of the other, and the amount is the same`,
     );
-  const { told } = likenesses;
   const twins = store
-    .others({ keys: [], range }, delivery.record, true)
+    .others(likenesses.twins, delivery.record, true)
     .filter((one) => mayBeOne(engine, told, one));
   if (twins.length === 0) return null;
   return fault(
@@ -356,7 +354,7 @@ async function heldSince(
   const kind = kinds[mapping.kind];
   if (kind === null) return [];
   const [first = ""] = days.toSorted();
-  const [from] = around(first);
+  const from = dayBefore(first, DAYS_APART);
   const nowMs = clock.now().wallMs;
   const upTo = new Date(nowMs - OVERLAP_MS).toISOString();
   const kept = snapshots.get(holdings) ?? new Map<string, Snapshot>();
@@ -414,10 +412,7 @@ function isAlike({ facts, day, number }: Asked, { facts: held, kind }: Holding):
   if (isSaidOtherwise("reference", facts, held, [number, held.number ?? number])) return false;
   const [due, otherDue] = [facts.days?.due ?? null, held.days?.due ?? null];
   const isDueAlike = due !== null && due === otherDue;
-  const [from, to] = around(day);
-  const date = held.days?.date ?? "";
-  const isDatedAlike = date >= from && date <= to;
-  return isDueAlike || isDatedAlike;
+  return isDueAlike || around(day).includes(held.days?.date ?? "");
 }
 
 /** Both say something there, and not the same. Books without a reference repeat a number there. */

@@ -465,16 +465,8 @@ export interface Likened {
   readonly text: string;
 }
 
-/** What is asked: these likenesses, and all of a range. */
-interface Asked {
-  readonly keys: readonly string[];
-  /** The first and the last one of it; null: none. */
-  readonly range?: readonly [first: string, last: string] | null;
-}
-
-/** Rows of these likenesses that are another record's, as SQL of the keys (JSON), the range and the record. */
-const ALIKE = `(select record from json_each(?1) asked cross join likeness on likeness.likeness = asked.value
-    union all select record from likeness where likeness.likeness between ?2 and ?3) where record <> ?4`;
+/** Rows of these likenesses that are another record's, as SQL of the likenesses (JSON) and the record. */
+const ALIKE = `json_each(?1) asked cross join likeness on likeness.likeness = asked.value where record <> ?2`;
 
 /**
  * By the first key of its table, each record once, and what is known of it by its own. A person may have said of either of two
@@ -484,21 +476,16 @@ const othersIn = (states: readonly DeliveryState[]): string =>
   `select shown_id(record.id) as recordId, coalesce((select number from delivery
      where delivery.record = alike.record and number is not null order by delivery desc limit 1), '') as number,
      record.flow, ${wholeIn("record")} as text
-   from (select distinct record from ${ALIKE}) alike
+   from (select distinct likeness.record from ${ALIKE}) alike
      cross join record on record.record = alike.record
    where exists (
      select 1 from delivery left join request using (request) where delivery.record = alike.record
        and (delivery.state in (${states.map((state) => `'${state}'`).join(", ")}) or request.live = 1))
-   and not exists (select 1 from dismissed where dismissed.record = ?4 and counterpart = shown_id(record.id))
-   and not exists (select 1 from dismissed join record own on own.record = ?4
+   and not exists (select 1 from dismissed where dismissed.record = ?2 and counterpart = shown_id(record.id))
+   and not exists (select 1 from dismissed join record own on own.record = ?2
      where dismissed.record = record.record and counterpart = shown_id(own.id))`;
 
-type Bound = [keys: string, first: string | null, last: string | null, record: number];
-
-const bound = ({ keys, range }: Asked, record: number): Bound => {
-  const [first, last] = range ?? [null, null];
-  return [JSON.stringify(keys), first, last, record];
-};
+type Bound = [likenesses: string, record: number];
 
 /** By what copies of documents would be known (src/engine/lifecycle.ts), of each document that went or is on its way. */
 export function likenesses(database: Database.Database) {
@@ -520,10 +507,10 @@ export function likenesses(database: Database.Database) {
   );
   return {
     /** Has any other record one of these, whatever became of it? */
-    isAny: (asked: Asked, record: number): boolean => isAny(...bound(asked, record)),
+    isAny: (all: readonly string[], record: number): boolean => isAny(JSON.stringify(all), record),
     /** Each once, the other records that are like it in one of these ways and went, or are on their way; `isEach`: those that a person has, too. */
-    others: (asked: Asked, record: number, isEach: boolean): Likened[] =>
-      (isEach ? known : sent)(...bound(asked, record)).map((one) => ({
+    others: (all: readonly string[], record: number, isEach: boolean): Likened[] =>
+      (isEach ? known : sent)(JSON.stringify(all), record).map((one) => ({
         ...one,
         number: one.number || one.recordId,
       })),
