@@ -157,7 +157,11 @@ describe("a disk that fails", () => {
     const outgoing = request(sink, [item(invoice())]);
     await sink.prepare?.(outgoing, signal);
     await rm(join(folder, "import/invoices"), { recursive: true });
-    expect(await sink.send(outgoing, signal)).toMatchObject({ outcome: "nothing" });
+    const unsent = { outcome: "nothing", stop: "receiver" };
+    expect(await sink.send(outgoing, signal)).toMatchObject(unsent);
+    // Nobody can have taken it from a folder that is not there.
+    await rm(partOf(outgoing));
+    expect(await sink.send(outgoing, signal)).toMatchObject(unsent);
     await rm(join(folder, "import/invoices.staging"), { recursive: true });
     await expect(sink.prepare?.(outgoing, signal)).rejects.toThrow(SourceUnavailable);
     await expect(sink.check()).rejects.toMatchObject({

@@ -36,11 +36,17 @@ export async function writeDurably(
 
 type Content = "same" | "other" | "none";
 
-/** A link or a folder under the name counts as other content: it is not followed. */
+/** Where there is nothing, its folder is there. @throws what the drop throws where it is not */
 export async function contentAt(drop: Drop, path: string, bytes: Buffer): Promise<Content> {
+  const content = await contentOf(drop, path, bytes);
+  return content === "none" ? noneAt(drop, path) : content;
+}
+
+/** A link or a folder under the name counts as other content: it is not followed. */
+async function contentOf(drop: Drop, path: string, bytes: Buffer): Promise<Content> {
   const there = await drop.read(path, bytes.length);
-  if (there !== null) return there.bytes?.equals(bytes) === true ? "same" : "other";
-  return noneAt(drop, path);
+  if (there === null) return "none";
+  return there.bytes?.equals(bytes) === true ? "same" : "other";
 }
 
 /** The same of a file that was read back after it was written: its length tells whether it is whole. */
@@ -231,7 +237,7 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
         const { folder, staging, files } = await placesOf(request);
         const found = await allOf(
           files.map(({ part, final, bytes }) =>
-            allOf([contentAt(drop, final, bytes), lengthAt(drop, part, bytes)]),
+            allOf([contentOf(drop, final, bytes), lengthAt(drop, part, bytes)]),
           ),
         );
         for (const [index, { part, final }] of files.entries()) {
@@ -246,10 +252,12 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
             if (staged === "same") {
               if (moved === "not") moved = "maybe";
               await moveOnce(drop, part, final);
+            } else {
+              await noneAt(drop, final);
+              // The ERP may have taken the file before its manifest or marker was moved after it.
+              if (!found.slice(index + 1).some(([, later]) => later !== "none"))
+                return unknown(`${part} is gone`, { holdMs: SPARED_MS });
             }
-            // The ERP may have taken the file before its manifest or marker was moved after it.
-            else if (!found.slice(index + 1).some(([, later]) => later !== "none"))
-              return unknown(`${part} is gone`, { holdMs: SPARED_MS });
           }
           moved = "first";
         }
