@@ -104,6 +104,22 @@ test("of a batch that only a person can settle one document is the person's, and
   expect(sends.slice(1)).toEqual([["INV-4"], ["INV-5"]]);
 });
 
+test("what a look after a lost answer found is told as what it is, with its own next step", async () => {
+  const bench = engineOn(tempFolder());
+  const fault = {
+    code: "rejected-by-erp",
+    message: "the period is closed",
+    next: "Open it.",
+  } as const;
+  const { sink, answers } = books(keyless, {
+    find: async () => ({ found: "different", detail: fault.message, fault }),
+  });
+  answers.push(lost);
+  await flowOf(bench, sink).once(...bills(1));
+  expect(bench.store.questions.quarantine()).toMatchObject([{ code: fault.code }]);
+  expect(causes(bench)).toEqual([["INV-1", fault.message]]);
+});
+
 test("what comes after it goes out, too, at once and after a restart", async () => {
   const folder = tempFolder();
   const bench = engineOn(folder);

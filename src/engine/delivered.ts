@@ -497,13 +497,10 @@ const needsDecision = (message: string): Fault => ({
   next: "Look for it at the receiver: close it with its id there when it is there, retry it when it is not.",
 });
 
-/** What a look found says more than that nobody can tell: which documents of the receiver may be it, or another amount. */
-export const undecided = (cause: Answer | Finding): Fault => {
-  const fault = "found" in cause && cause.found === "different" ? cause.fault : undefined;
-  return fault?.candidates === undefined && fault?.amount === undefined
-    ? needsDecision(`nobody can tell by machine whether it arrived: ${cause.detail}`)
-    : fault;
-};
+/** What a look found there says more than that nobody can tell. */
+export const undecided = (cause: Answer | Finding): Fault =>
+  ("found" in cause && cause.found === "different" ? cause.fault : undefined) ??
+  needsDecision(`nobody can tell by machine whether it arrived: ${cause.detail}`);
 
 export const undecidedBefore = needsDecision(
   "an earlier version of it was sent, and nobody can tell by machine whether it arrived",
