@@ -283,7 +283,7 @@ function judge(
 ): Judged {
   const { id, text, revision, sent } = sample;
   const { number, outcome } = explain(mapping, parseExact(text), {
-    references: references(find),
+    references: { ...references(find), isThere: counterpart !== null },
     options: flow.options,
   });
   const about = { id, number, sent: sent !== null, fields: [], reason: "" };

@@ -371,6 +371,8 @@ export interface References {
    * store was lost or set back? `find` does not know it then, and it may be there after all. Left out: no.
    */
   wasLost?(id: string): boolean;
+  /** The other side has what this record became: a site's choice of records (`only`) is no longer asked. Left out: it has not. */
+  readonly isThere?: boolean;
 }
 
 /** This record is rightly not delivered: a draft, a cancelled document. Counted, never quarantined. */

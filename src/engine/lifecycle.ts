@@ -263,8 +263,9 @@ class PendingDocument {
 
   get mapped(): Skip | MappedDocument {
     if (this.#mapped !== undefined) return this.#mapped;
-    const mapped = mappedBy(this.flow, this.record, this.#references);
-    if ("skip" in mapped || this.link !== null) return (this.#mapped = mapped);
+    const isThere = this.link !== null;
+    const mapped = mappedBy(this.flow, this.record, { ...this.#references, isThere });
+    if ("skip" in mapped || isThere) return (this.#mapped = mapped);
     const reason = this.flow.sink.skips?.(mapped.document) ?? null;
     return (this.#mapped = reason === null ? mapped : { skip: reason });
   }

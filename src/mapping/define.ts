@@ -249,7 +249,7 @@ export interface Extension<In, Out extends object, Options> {
   readonly tables?: Mapping["tables"];
   /** The number that people know the record by. */
   number?(record: In, options: Options): string;
-  /** Which records go: true, or the reason why this one does not. It is asked first. */
+  /** Which records begin to go: true, or the reason why this one does not. Asked first, until the other side has it. */
   only?(record: In, references: References, options: Options): true | string;
   /** Fields of the document: each is a constant, or a function that gives the value. */
   readonly fields?: {
@@ -324,7 +324,10 @@ function mapped(
   record: unknown,
   references: References,
 ): object {
-  const goes = given.only === undefined ? true : given.only(record, references, options);
+  const goes =
+    given.only === undefined ||
+    references.isThere === true ||
+    given.only(record, references, options);
   if (typeof goes === "string" && goes !== "") return skip(goes);
   if (goes !== true) returnedWrong("only", goes, "true, or the reason why the record is skipped");
   const made = below.map(record, references);

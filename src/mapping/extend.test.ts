@@ -1,7 +1,7 @@
 /** What a site can change of a shipped mapping, and what it cannot; and that its cases notice. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readCases, runCase } from "./cases.ts";
+import { readCases, referencesOf, runCase } from "./cases.ts";
 import { defineMapping, extend, shippedMapping, skip, z } from "./index.ts";
 
 const { cases } = readCases(
@@ -74,6 +74,16 @@ test.each([
   ["with an amount in floating point", { fields: { total: 12.5 } }, "total of fields does not fit"],
 ])("an extension with a part %s is refused where it is defined", (_, change, message) => {
   expect(() => extend(NAME, { name, ...change } as never)).toThrow(message);
+});
+
+test("a filter is asked of what the other side has not: what was delivered goes on", () => {
+  const mapping = extend(NAME, { name, only: () => "not ours" });
+  const record = mapping.input.parse(issued.record);
+  const references = referencesOf(issued);
+  expect(mapping.map(record, references)).toEqual(skip("not ours"));
+  expect(mapping.map(record, { ...references, isThere: true })).toMatchObject({
+    number: mapping.number(record),
+  });
 });
 
 test.each([

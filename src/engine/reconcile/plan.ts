@@ -563,7 +563,8 @@ function mapOne(
   try {
     const { text, by } = correctedChange(engine, flow, change);
     const record = parsed(mapping.input, parseExact(text), "does-not-fit");
-    const out = mapping.map(record, referencesOf(engine, flow, partners)) as Skip | object;
+    const references = { ...referencesOf(engine, flow, partners), isThere: counterpart !== null };
+    const out = mapping.map(record, references) as Skip | object;
     if ("skip" in out && typeof out.skip === "string") return { skip: out.skip };
     const document = parsed(mapping.output, out, "mapping-output");
     const number = mapping.number(record);
