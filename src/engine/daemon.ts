@@ -28,7 +28,7 @@ import {
   mayFreeze,
   trip,
 } from "./breakers.ts";
-import { deliver, keyOf, mostOf, moved, takenFrom } from "./deliver.ts";
+import { deliver, keyOf, leave, mostOf, moved, takenFrom, thaw } from "./deliver.ts";
 import {
   askedFor,
   delivering,
@@ -99,6 +99,8 @@ export class Daemon {
       const open = recover(engine, flow);
       if (open > 0) engine.note("recovering", { flow: flow.name, requests: open });
     }
+    const [some] = flows;
+    if (some !== undefined) leave(engine, some);
   }
 
   /** The last time that the wall clock was found to have been set, since the start or at it. */
@@ -652,7 +654,8 @@ export function watchForRestore(engine: Engine): void {
       scope: "everything that is sent",
       detail: `this store does not know all that was sent: ${why}. It reads and looks, and sends nothing`,
     });
-    for (const flow of engine.flows) if (flow.side === "platform") thaw(engine, flow);
+    for (const flow of engine.flows)
+      if (flow.side === "platform") thaw(engine, flow, "the store was restored");
   });
 }
 
@@ -714,19 +717,6 @@ function isFirstStart(engine: Engine): boolean {
 
 const dayNow = ({ clock, dayOf }: Engine, moreMs = 0): string =>
   dayOf(new Date(clock.now().wallMs + moreMs).toISOString());
-
-/** What was frozen and never sent is judged again once it is known what is ours. */
-function thaw(engine: Engine, flow: Flow): void {
-  const { store, clock } = engine;
-  for (const request of store.requests.open(flow.flow)) {
-    const { state, firstSentWallMs } = request.machine;
-    if (firstSentWallMs !== null || (state !== "ready" && state !== "preflight")) continue;
-    const carried = store.requests.carried(request.request);
-    const event = { type: "decision", at: clock.now(), decision: "cancel" } as const;
-    moved(engine, flow, request, event, "the store was restored");
-    for (const { delivery } of carried) store.deliveries.reopen(delivery);
-  }
-}
 
 /** Which flows have not read everything since the store was restored, so that nobody can release it yet. */
 export function unread(engine: Engine): string[] {

@@ -1,6 +1,14 @@
 /** When both sides are in step, and what keeps them from it. */
 import { expect, test } from "vitest";
-import { bill, engineOn, pagesOf, type Receiver, receiver } from "../../test/support/engine.ts";
+import {
+  bill,
+  billMapping,
+  engineOn,
+  pagesOf,
+  type Receiver,
+  receiver,
+} from "../../test/support/engine.ts";
+import { alike } from "../../mappings/values.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Page } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
@@ -108,6 +116,64 @@ test("what was never read is not in step", () => {
   const flows = [bench.flow({ sink: receiver(), source: pagesOf() })];
   expect(outOfStep(engine, flows)).toMatchObject([{ code: "never-read", flow: "bills" }]);
   engine.store.close();
+});
+
+test("what a flow has frozen and never sent goes by the flow that has its place, once, when it has another name", async () => {
+  const folder = tempFolder();
+  const before = engineOn(folder);
+  const changes = [bill("INV-1", "1"), bill("INV-2", "2")];
+  const mapping: typeof billMapping = {
+    ...billMapping,
+    likeness: ({ number, amount }) =>
+      alike({ party: "C-1", amount, day: "2026-11-20", names: [number], number }),
+  };
+  const sink = receiver({
+    send: async () => nothingDone("EACCES", { stop: "receiver", next: "" }),
+  });
+  const old = before.flow({
+    name: "old",
+    mapping,
+    sink,
+    source: pagesOf([{ changes, position: 1 }]),
+  });
+  await new Daemon(before.engine, [old]).once(signal);
+  expect(before.store.requests.openCount(old.flow)).toBe(2);
+  before.store.close();
+
+  const after = engineOn(folder, before.clock);
+  const working = receiver();
+  const source = pagesOf([{ changes, position: 1 }]);
+  const flow = after.flow({ name: "new", mapping, sink: working, source });
+  expect(await new Daemon(after.engine, [flow]).once(signal)).toEqual({ inStep: true });
+  expect(Object.fromEntries(after.store.deliveries.counts(flow.flow))).toEqual({ delivered: 2 });
+  expect(working.executed.map(({ body }) => body).toSorted()).toEqual([
+    '[{"number":"INV-1","amount":1}]',
+    '[{"number":"INV-2","amount":2}]',
+  ]);
+  expect(outOfStep(after.engine, [flow])).toEqual([]);
+});
+
+test("what may have left under a flow that is configured no more is named, with what waits for it", async () => {
+  const folder = tempFolder();
+  const before = engineOn(folder);
+  const changes = [bill("INV-1", "1")];
+  const sink = receiver({
+    send: async () => ({ outcome: "unknown", detail: "no answer" }),
+    find: async () => ({ found: "unreadable", detail: "away" }),
+  });
+  const old = before.flow({ name: "old", sink, source: pagesOf([{ changes, position: 1 }]) });
+  await new Daemon(before.engine, [old]).once(signal);
+  before.store.close();
+
+  const after = engineOn(folder, before.clock);
+  const source = pagesOf([{ changes, position: 1 }]);
+  const flow = after.flow({ name: "new", sink: receiver(), source });
+  await new Daemon(after.engine, [flow]).once(signal);
+  expect(outOfStep(after.engine, [flow])).toMatchObject([
+    { code: "pending", flow: "new", count: 1 },
+    { code: "left", flow: "old", count: 1, next: expect.stringContaining("the name old") },
+  ]);
+  after.store.close();
 });
 
 test("a stop keeps both sides out of step though nothing is pending", () => {

@@ -7,6 +7,7 @@ import { createTask } from "node-cron";
 import { LONGEST_MONTH_MS, monthAt } from "../core/budget.ts";
 import { parseExact } from "../core/json.ts";
 import type { After } from "../core/pace.ts";
+import { counted } from "../core/text.ts";
 import { clocksOf, later, type Moment } from "../core/time.ts";
 import { fateOf } from "../core/contract.ts";
 import { OLDEST, type Unended } from "../store/requests.ts";
@@ -411,7 +412,8 @@ export interface Reason {
   readonly held: boolean;
 }
 
-export type ReasonCode = "stopped" | "never-read" | "unread" | "pending" | "paused" | "waits";
+export type ReasonCode =
+  "stopped" | "never-read" | "unread" | "pending" | "paused" | "waits" | "left";
 
 /** One kind of reason, looked for in one flow. */
 type Finder = (engine: Engine, flow: Flow) => Omit<Reason, "flow"> | null;
@@ -433,8 +435,24 @@ export function outOfStep(
         return reason === null ? [] : [{ ...reason, flow: flow.name }];
       }),
     ),
+    ...leftFlows(engine).flatMap(({ flow, name }) => {
+      const count = engine.store.requests.openCount(flow);
+      return count === 0 ? [] : [{ ...left(name, count), flow: name }];
+    }),
   ];
 }
+
+/** Flows of the store that are configured no more, or by another name. */
+export const leftFlows = ({ store, flows }: Engine) =>
+  store.flows.all().filter(({ name }) => !flows.some((flow) => flow.name === name));
+
+const left = (name: string, count: number): Omit<Reason, "flow"> =>
+  reason(
+    "left",
+    `${counted(count, "request")} may have arrived, and the flow is not configured any more: what has the same numbers waits`,
+    `Put the flow back under the name ${name} until nothing of it is open, then take it away.`,
+    { count },
+  );
 
 interface OpenStop {
   readonly breaker: string;

@@ -514,6 +514,10 @@ export function likenesses(database: Database.Database) {
         ...one,
         number: one.number || one.recordId,
       })),
+    /** Of a flow: what is pending goes by no likeness any more. Inside a transaction. */
+    forget: run<[flow: number]>(
+      "delete from likeness where record in (select record from delivery where flow = ? and state = 'pending')",
+    ),
     /** The record goes: by these its copies are known from now on. Inside a transaction. */
     keep(record: number, all: readonly string[]): void {
       const before = ofRecord(record);

@@ -98,6 +98,7 @@ export function flows(database: Database.Database) {
       return find(name) as FlowRow;
     },
     find,
+    all: rows<[], Pick<FlowRow, "flow" | "name">>("select flow, name from flow"),
     position: (name: string): Json | null =>
       JSON.parse(find(name)?.position ?? "null") as Json | null,
     /** `pages`: what a complete reading came to; null: it was none. Call it inside a transaction. */

@@ -211,6 +211,7 @@ const WORDS: Readonly<Record<ReasonCode, string>> = {
   pending: "not delivered yet",
   paused: "paused",
   waits: "waiting for payments",
+  left: "left by a flow that is not configured",
 };
 
 function clockView({ clockJump }: Status): Blocks {
