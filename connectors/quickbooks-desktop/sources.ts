@@ -7,14 +7,12 @@ import { type PriceTable, READ } from "../../src/ledger/table.ts";
 import {
   deletedInvoice,
   type DocumentBooks,
-  type DocumentRow,
   goneParty,
   type PartyList,
   partyOf,
   type PartyRow,
+  type TellingInvoices,
   toldParty,
-  withFaults,
-  withPayers,
 } from "../quickbooks/documents.ts";
 import type { Element } from "../quickbooks/element.ts";
 import { ascii, guidOf, NAME_MOST, type Side } from "../quickbooks/text.ts";
@@ -128,15 +126,9 @@ export const partySource = (records: Records, telling: Waiting): Source =>
 /** Open ones come first: their first walk tells nothing, and all of them are told after it. */
 export const invoicesChanged =
   (records: Records, books: DocumentBooks, currency: string) =>
-  (faults: boolean) =>
-  ({ tell, ...telling }: Telling<DocumentRow>): Source => {
-    const changes: List["changes"] = async (ids, _rows, signal) => {
-      const found = await books.records.search({ ids }, { ...READ, signal });
-      const rows = await withPayers(books, found, signal);
-      return tell(
-        faults ? await withFaults(rows, (numbers) => liveOf(records, numbers, signal)) : rows,
-      );
-    };
+  ({ tell, ...telling }: TellingInvoices): Source => {
+    const changes: List["changes"] = async (ids, _rows, signal) =>
+      tell(await books.records.search({ ids }, { ...READ, signal }), signal);
     const name = "InvoiceQuery";
     const open: List = {
       name: "open",
@@ -171,15 +163,6 @@ function goneInvoice({ id, at, madeAt, name }: DeletedRow, currency: string): Ch
     days: { date: (madeAt === "" ? at : madeAt).slice(0, 10) },
     words: { currency, order: `deleted in QuickBooks at ${at}${number}` },
   });
-}
-
-/** Invoices that are not void and have one of these numbers. @throws LedgerError */
-async function liveOf(records: Records, numbers: readonly string[], signal: AbortSignal) {
-  const IncludeRetElement = ["TxnID", "RefNumber", "Subtotal", "SalesTaxTotal"];
-  const values = { RefNumberCaseSensitive: numbers, IncludeRetElement };
-  return (await records.of([{ name: "InvoiceQuery", values }], signal))
-    .filter((row) => row.amount("Subtotal").plus(row.amount("SalesTaxTotal")).sign !== 0)
-    .map((row) => ({ id: row.needed("TxnID"), number: row.text("RefNumber") }));
 }
 
 /* Prices of items, and of price levels item by item: each list is a terminal. */

@@ -573,11 +573,12 @@ function paymentRow(side: LedgerSide, row: Element): PaymentRow {
   const { id, version } = identityOf(row);
   const { mark, text } = paymentIn(row.text("PrivateNote"));
   const amount = row.amount("TotalAmt");
+  const [on = null, another] = new Set(linksOf(row, side));
   return {
     side,
     date: row.needed("TxnDate").slice(0, 10),
     amount,
-    document: linksOf(row, side)[0] ?? null,
+    document: another === undefined ? on : null,
     text,
     check: row.text(side === "sale" ? "PaymentRefNum" : "DocNumber"),
     id: `${SIDES[side].payment} ${id}`,

@@ -27,7 +27,7 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
     const { books: _, ...ledger } = openLedger({
       ...QUICKBOOKS,
       tables: {
-        ...invoiceTables(invoices, (faults) => invoicesChanged(online, { faults })),
+        ...invoiceTables(invoices, (telling) => invoicesChanged(online, telling)),
         bill: documentTable(documentBooks(online, "bill")),
         order: orderTable(online),
         payment: onlinePayments(online),

@@ -186,6 +186,25 @@ describe("an invoice", () => {
     expect(states).toEqual(["ended"]);
   });
 
+  test("whose payment somebody spread over another invoice, too, is told", async () => {
+    const company = await openCompany();
+    const { sinks } = opened(settings(company));
+    const other = itemOf(invoiceDocument("FL-2", { id: "id-FL-2" }));
+    const { ids = [] } = await deliver(sinks["invoices"] as Sink, item, other);
+    const [id, second] = ids as string[];
+    const payments = sinks["payments"] as Sink;
+    const one = itemOf(paymentDocument("pay-1", id ?? "", { invoiceId: "id-FL-1" }));
+    const [counterpart = ""] = ((await deliver(payments, one)).ids ?? []) as string[];
+    const [payment] = company.rows("Payment");
+    const [line] = (payment?.["Line"] ?? []) as { readonly Amount: Decimal }[];
+    const half = { Amount: d("1.00"), LinkedTxn: [{ TxnId: second, TxnType: "Invoice" }] };
+    company.edit("Payment", payment?.Id ?? "", { Line: [line, half] });
+    const { body } = requestOf(payments, [one]);
+    expect(await payments.inspect?.([{ id: one.id, counterpart, body }], never)).toMatchObject([
+      { is: "there", differences: [{ field: "document", expected: id }] },
+    ]);
+  });
+
   test("whose number QuickBooks cannot hold whole is held under the platform's number", async () => {
     const company = await openCompany();
     const { sinks, holdings } = opened(settings(company));

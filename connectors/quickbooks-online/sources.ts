@@ -10,12 +10,10 @@ import type { Telling } from "../../src/ledger/stamps.ts";
 import type { PriceTable } from "../../src/ledger/table.ts";
 import {
   deletedInvoice,
-  type DocumentRow,
   goneParty,
   partyCode,
+  type TellingInvoices,
   toldParty,
-  withFaults,
-  withPayers,
 } from "../quickbooks/documents.ts";
 import type { Element } from "../quickbooks/element.ts";
 import type { Side } from "../quickbooks/text.ts";
@@ -26,11 +24,10 @@ import {
   type ChangedRow,
   CHANGES_MOST,
   type Entity,
-  isVoided,
   QUICKBOOKS,
   SIDES,
 } from "./wire.ts";
-import { ANY, having, nameBefore, type Online, OPEN, partyList, partyRow, walk } from "./online.ts";
+import { ANY, having, nameBefore, type Online, OPEN, partyRow, walk } from "./online.ts";
 import { DAY_MS } from "../../src/core/time.ts";
 
 interface Capturing {
@@ -130,41 +127,30 @@ export const partySource = (online: Online, telling: Telling<never>): Source => 
 };
 
 /** Customer invoices. A payment changes its invoices, whether or not QuickBooks stamps these anew. */
-export const invoicesChanged =
-  (online: Online, { faults }: { readonly faults: boolean }) =>
-  ({ tell, ...telling }: Telling<DocumentRow>): Source => {
-    const { document, payment } = SIDES.sale;
-    const numbered = async (numbers: readonly string[], signal: AbortSignal) =>
-      (await having(online.wire, document, { DocNumber: numbers }, signal))
-        .filter((row) => !isVoided(row))
-        .map((row) => ({ id: row.needed("Id"), number: row.text("DocNumber") }));
-    const list = capturedList({
-      online,
-      entities: [document, payment],
-      async changes(rows, signal) {
-        const invoices = rows.filter(({ entity }) => entity === document);
-        const payments = rows.filter(({ entity }) => entity === payment);
-        // Nothing says which invoices a payment had paid that is gone or was changed: they are among those that are open now.
-        const isGone = payments.some(
-          ({ deleted, row }) => deleted || row.text("SyncToken") !== "0",
-        );
-        const Id = [
-          ...idsOf(invoices, document),
-          ...payments.flatMap((row) => linksOf(row.row, "sale")),
-          ...(isGone ? await openInvoices(online, signal) : []),
-        ];
-        const found = await having(online.wire, document, { Id }, signal);
-        const there = await documentRows(online, "sale", found, signal);
-        const all = await withPayers({ customers: partyList(online, "sale") }, there, signal);
-        const told = faults ? await withFaults(all, (numbers) => numbered(numbers, signal)) : all;
-        return [
-          ...invoices.filter(({ deleted }) => deleted).map((row) => goneInvoice(online, row)),
-          ...tell(told),
-        ];
-      },
-    });
-    return walkedSource({ ...telling, lists: [list] });
-  };
+export function invoicesChanged(online: Online, { tell, ...telling }: TellingInvoices): Source {
+  const { document, payment } = SIDES.sale;
+  const list = capturedList({
+    online,
+    entities: [document, payment],
+    async changes(rows, signal) {
+      const invoices = rows.filter(({ entity }) => entity === document);
+      const payments = rows.filter(({ entity }) => entity === payment);
+      // Nothing says which invoices a payment had paid that is gone or was changed: they are among those that are open now.
+      const isGone = payments.some(({ deleted, row }) => deleted || row.text("SyncToken") !== "0");
+      const Id = [
+        ...idsOf(invoices, document),
+        ...payments.flatMap((row) => linksOf(row.row, "sale")),
+        ...(isGone ? await openInvoices(online, signal) : []),
+      ];
+      const found = await having(online.wire, document, { Id }, signal);
+      return [
+        ...invoices.filter(({ deleted }) => deleted).map((row) => goneInvoice(online, row)),
+        ...(await tell(await documentRows(online, "sale", found, signal), signal)),
+      ];
+    },
+  });
+  return walkedSource({ ...telling, lists: [list] });
+}
 
 /** Of a deleted record only its id is left. */
 const goneInvoice = ({ surroundings }: Online, { key, row }: ChangedRow): Change => {

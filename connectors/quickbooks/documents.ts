@@ -41,7 +41,7 @@ import {
 } from "../../src/ledger/port.ts";
 import { isSettlement } from "../../src/ledger/plan.ts";
 import type { Telling } from "../../src/ledger/stamps.ts";
-import type { Table } from "../../src/ledger/table.ts";
+import { READ, type Table } from "../../src/ledger/table.ts";
 import { markedBy, type Memoed, partyName, sameName, type Side, suffixed } from "./text.ts";
 import { AHEAD_MS, stampBefore } from "./walk.ts";
 
@@ -142,13 +142,29 @@ export const documentTable = <K extends DocumentKind, Body>({
   },
 });
 
+/** {@link Telling}, whoever is billed. */
+export interface TellingInvoices extends Omit<Telling<never>, "tell"> {
+  readonly tell: (rows: readonly DocumentRow[], signal: AbortSignal) => Promise<Change[]>;
+}
+
 /** Customer invoices, and as a source of what was paid tells them: by their ids, void or of another shape as they may be. */
 export const invoiceTables = <Body>(
   { records, ...books }: DocumentBooks<Body>,
-  changed: (faults: boolean) => (telling: Telling<DocumentRow>) => Source,
+  changed: (telling: TellingInvoices) => Source,
 ) => {
+  const changedIn = (faults: boolean, { tell, ...telling }: Telling<DocumentRow>): Source =>
+    changed({
+      ...telling,
+      async tell(rows, signal) {
+        const all = await withPayers(books, rows, signal);
+        return tell(faults ? await withFaults(records, all, signal) : all);
+      },
+    });
   const table = (faults: boolean) =>
-    documentTable<"invoice", Body>({ ...books, records: { ...records, changed: changed(faults) } });
+    documentTable<"invoice", Body>({
+      ...books,
+      records: { ...records, changed: (telling) => changedIn(faults, telling) },
+    });
   const tell = (entry: Entry<DocumentRow>) => changeOf(books.taxItems, entry, entry.native.id);
   return { invoice: table(true), paidInvoice: { ...table(false), tell } };
 };
@@ -156,7 +172,7 @@ export const invoiceTables = <Body>(
 const marksOf = (desired: readonly Desired[]): string[] => desired.map(({ mark }) => mark);
 
 /** With the customer who is billed: of a job (`Acme:Yard 3`), its customer. @throws LedgerError */
-export async function withPayers(
+async function withPayers(
   { customers }: Pick<DocumentBooks, "customers">,
   rows: readonly DocumentRow[],
   signal: AbortSignal,
@@ -177,17 +193,16 @@ export async function withPayers(
   });
 }
 
-/**
- * With what is wrong with those that people made: QuickBooks takes a number twice, and knows lines that we do not.
- * @param others invoices that are not void and have one of these numbers
- */
-export async function withFaults(
+/** With what is wrong with those that people made: QuickBooks takes a number twice, and knows lines that we do not. */
+async function withFaults(
+  records: Pick<DocumentBooks["records"], "search">,
   rows: readonly DocumentRow[],
-  others: (numbers: readonly string[]) => Promise<readonly Pick<DocumentRow, "id" | "number">[]>,
+  signal: AbortSignal,
 ): Promise<DocumentRow[]> {
   const made = rows.filter((row) => !row.isVoid && markedBy(row).mark === null);
   const numbers = [...new Set(made.flatMap(({ number }) => number ?? []))];
-  const all = numbers.length === 0 ? [] : await others(numbers);
+  const found = numbers.length === 0 ? [] : await records.search({ numbers }, { ...READ, signal });
+  const all = found.filter(({ isVoid }) => !isVoid);
   return rows.map((row) => {
     if (!made.includes(row)) return row;
     const isTwice = all.some(({ id, number }) => id !== row.id && number === row.number);
