@@ -76,6 +76,16 @@ describe("a set of files is moved away whole, wherever the process is killed", (
     expect(await folder.names()).toEqual(["archive", `${PARTS[1]}.csv`]);
   });
 
+  test("what another source of the folder moves just now is left to it, though nothing here knows it", async () => {
+    for (const part of PARTS) await folder.copy(`${part}.csv`);
+    await expect(read(dyingAfter(folder.drop, 2))).rejects.toThrow();
+    const there = async () => [await folder.names(), await folder.names("archive")];
+    const before = await there();
+    folder.forget();
+    await folder.readThrough(folder.drop, picks.customers);
+    expect(await there()).toEqual(before);
+  });
+
   test("a set that could not be read keeps its reason beside its file", async () => {
     for (const part of PARTS) await folder.copy(`${part}.csv`);
     const lines = await readFile(join(folder.path, `${PARTS[1]}.csv`), "utf8");

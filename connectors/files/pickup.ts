@@ -21,6 +21,7 @@ import {
 import type { Obstacle, Reading, Surroundings } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { parsedJson } from "../../src/core/json.ts";
+import { sha256Hex } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
 import { guarded } from "../../src/core/text.ts";
 import { HEADS } from "../../src/formats/table/profile.ts";
@@ -577,9 +578,11 @@ const Move = z.strictObject({
 });
 export type Move = z.infer<typeof Move>;
 
+/** How the notes of a source begin: others of its folder move files at the same time, and know what they have read themselves. */
+const notesOf = ({ patterns }: Place): string =>
+  `.fuelbridge-${sha256Hex(JSON.stringify([...patterns])).slice(0, 8)}-`;
 /** No pattern fits a name that ends in `.tmp`. */
-const NOTE = /^\.fuelbridge-[0-9a-f]{8}\.tmp$/;
-const noteOf = ({ hash }: Move): string => `.fuelbridge-${hash.slice(0, 8)}.tmp`;
+const noteOf = (place: Place, { hash }: Move): string => `${notesOf(place)}${hash.slice(0, 8)}.tmp`;
 
 /**
  * Returns what each file is called now, by its name, for each move.
@@ -594,7 +597,7 @@ export async function moveSets(
   if (first === undefined) return [];
   const isOneStep = moves.length === 1 && first.files.length === 1 && !first.files[0]?.manifest;
   if (isOneStep) return moveAll(place, moves, null);
-  const note = drop.path.join(folder, noteOf(first));
+  const note = drop.path.join(folder, noteOf(place, first));
   const written = drop
     .write(note, Buffer.from(JSON.stringify(moves)), "any")
     .catch(async (cause: unknown) => {
@@ -645,7 +648,8 @@ async function finishMoves(
   isKnown: (hash: string) => boolean,
 ): Promise<boolean> {
   const { drop, folder } = place;
-  const notes = listed.filter(({ name }) => NOTE.test(name));
+  const begins = notesOf(place);
+  const notes = listed.filter(({ name }) => name.startsWith(begins) && name.endsWith(".tmp"));
   for (const { name } of notes) {
     const note = drop.path.join(folder, name);
     const read = drop.read(note, NOTE_BYTES_MAX);
