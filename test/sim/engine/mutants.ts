@@ -47,8 +47,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   "our own documents are taken for others'": {
     file: "src/engine/lifecycle.ts",
-    from: "link !== null && link.born !== flow.side",
-    to: "link !== null && link.born === null",
+    from: "link === null || link.born === flow.side",
+    to: "link === null || link.born !== null",
   },
   "a change after delivery is nothing new": {
     file: "src/engine/lifecycle.ts",
