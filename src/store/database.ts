@@ -222,8 +222,12 @@ function migrate(
   })();
 }
 
+/** Both of as many parts, each below 1,000. To compare them as texts of a language takes 7 ms the first time. */
 function olderThan(version: string, minimum: string): boolean {
-  return version.localeCompare(minimum, "en", { numeric: true }) < 0;
+  const [one, other] = [version, minimum].map((text) =>
+    text.split(".").reduce((all, part) => all * 1_000 + Number(part), 0),
+  );
+  return (one ?? 0) < (other ?? 0);
 }
 
 interface Waiting {
