@@ -11,6 +11,9 @@ const PACKAGES = "node_modules/";
 /** A quarter of all modules that a command loads. */
 const ZOD = `${PACKAGES}zod/`;
 
+/** undici does without it, and it takes a twentieth of a command that asks somebody (src/transport/http.ts). */
+const UNUSED = "HTTP/2 is not spoken";
+
 /** Of a module that another one of its package names by its whole path; undefined: Node looks for it. */
 function formatOf(name: string, from: string, isRequired: boolean): string | undefined {
   const ending = name.startsWith(".") ? extname(name) : "";
@@ -24,6 +27,7 @@ function formatOf(name: string, from: string, isRequired: boolean): string | und
 registerHooks({
   resolve(name, { parentURL: from = "", conditions, ...context }, next) {
     const format = formatOf(name, from, conditions.includes("require"));
+    if (name === "node:http2" && from.includes(`${PACKAGES}undici/`)) throw new Error(UNUSED);
     if (format === undefined) return next(name, { parentURL: from, conditions, ...context });
     // Its messages in other languages, which nobody here reads, are half of its modules.
     const isOfAll = from.includes(ZOD) && name === "../locales/index.js";

@@ -1,6 +1,6 @@
 /**
  * HTTP as connectors and the platform use it: one request is sent once, and what failed says whether a byte of it may
- * have left. No redirects, no decompression, no retries: what an answer means is its reader's business.
+ * have left. No redirects, no decompression, no retries, no HTTP/2: what an answer means is its reader's business.
  */
 import type { buildConnector, Pool } from "undici";
 
@@ -102,7 +102,8 @@ async function openPool({ origin, connections, headersMs, bodyMs }: HttpOptions)
   const pool = new PoolOf(origin, {
     connections,
     pipelining: 1,
-    connect: provingConnector(connector({ timeout: CONNECT_MS })),
+    // Over HTTP/2 undici sends a request again by itself where a server has refused its stream.
+    connect: provingConnector(connector({ timeout: CONNECT_MS, allowH2: false })),
     headersTimeout: headersMs,
     bodyTimeout: bodyMs,
   });
