@@ -240,6 +240,17 @@ async function pricePlacesOf(tryton: Tryton): Promise<number> {
   return places;
 }
 
+/** @throws Refused for a quantity with more decimal places than its unit takes */
+export function expectDigits(quantity: Decimal, unit: string, digits: number): void {
+  if (quantity.round(digits).equals(quantity)) return;
+  throw new Refused({
+    code: "too-many-digits",
+    message: `the quantity ${quantity.text} ${unit} has more than the ${digits} decimal places that Tryton's unit ${unit} takes`,
+    next: `Give the unit ${unit} more digits and a finer rounding in Tryton (Product > Units of Measure), then retry.`,
+    field: "quantity",
+  });
+}
+
 /** Says yes to warnings, by their names. @throws LedgerError */
 export async function accept({ tryton }: Pick<Books, "tryton">, names: readonly string[]) {
   const { user } = await tryton.session();

@@ -18,7 +18,7 @@ import {
 } from "../../src/ledger/goods.ts";
 import { markOf, platformIdIn } from "../../src/ledger/entries.ts";
 import { type Desired, type LedgerSide, sideOf, SIDES } from "../../src/ledger/port.ts";
-import { accepting, type Books, notesOf, wizard } from "./books.ts";
+import { accepting, type Books, expectDigits, notesOf, wizard } from "./books.ts";
 import { amountLines } from "./invoice-rows.ts";
 import { type Addressed, addressedAll } from "./lists.ts";
 import * as rpc from "./rows.ts";
@@ -66,7 +66,8 @@ function orderSteps(books: Books) {
 
   async function lineValues({ lines }: OrderDocument): Promise<object[]> {
     const values: object[] = [];
-    for (const { product, quantity, unit, unitPrice, description } of lines)
+    for (const { product, quantity, unit, unitPrice, description } of lines) {
+      expectDigits(quantity, unit, (await lookup.unit(unit)).digits);
       values.push({
         type: "line",
         product: await lookup.booked("product", product),
@@ -75,6 +76,7 @@ function orderSteps(books: Books) {
         unit_price: unitPrice,
         description,
       });
+    }
     return values;
   }
 
@@ -434,6 +436,7 @@ function ticketSteps(books: Books) {
     for (const { product: code, quantity, unit } of document.lines) {
       const product = await lookup.booked("product", code);
       const measure = await lookup.unit(unit);
+      expectDigits(quantity, unit, measure.digits);
       const ordered = lineFor(product, inFirstUnit({ quantity, unit: measure }));
       moves.push({
         company,

@@ -11,6 +11,7 @@ import {
   accepting,
   type Books,
   disputedOf,
+  expectDigits,
   type Guard,
   noteDispute,
   openGuard,
@@ -311,13 +312,7 @@ export function pricedLine(
   const isCounted = quantity.times(unitPrice).round(CENTS).equals(amount);
   const isFit = quantity.round(digits ?? PLACES_WITHOUT_UNIT).equals(quantity);
   const isPriced = unitPrice.round(places.unitPrice).equals(unitPrice);
-  if (!isFit && digits !== null && product !== null)
-    throw new Refused({
-      code: "too-many-digits",
-      message: `the quantity ${quantity.text} ${unit} has more than the ${digits} decimal places that Tryton's unit ${unit} takes`,
-      next: `Give the unit ${unit} more digits and a finer rounding in Tryton (Product > Units of Measure), then retry.`,
-      field: "quantity",
-    });
+  if (product !== null && digits !== null) expectDigits(quantity, unit ?? "", digits);
   if (isFit && isCounted && isPriced && (product === null || digits !== null))
     return { product, unit, quantity, unitPrice, text };
   // `ULSD (7500.5 gal × 2.413755 = 18104.38)`

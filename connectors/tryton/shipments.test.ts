@@ -283,6 +283,21 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
     expect(await rowsOf(desk, "stock.shipment.out")).toEqual([]);
   });
 
+  test("more digits than a unit takes are refused in words, of an order and of a ticket", async () => {
+    const desk = deskIn(server);
+    const fault = {
+      code: "too-many-digits",
+      message: expect.stringContaining("7500.12345 gal has more than the 4 decimal places"),
+    };
+    const fine = ticket({ lines: [lineOf(PRODUCT, "7500.12345")] });
+    expect(await request(desk, fine).send()).toMatchObject({ outcome: "refused", fault });
+    await expect(
+      order(desk, "sale", "fine", [ordered("7500.12345", "gal", "2.5")]),
+    ).resolves.toBeUndefined();
+    expect(await rowsOf(desk, "stock.shipment.out")).toEqual([]);
+    expect(await rowsOf(desk, "sale.sale")).toEqual([]);
+  });
+
   describe.runIf(isLongRun)("in the long run", numbers, () => {
     test("another's shipment under its number is left alone, and so is another ticket's", async () => {
       const desk = deskIn(server);
