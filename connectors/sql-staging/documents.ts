@@ -26,7 +26,7 @@ import { type Query, type Sql, type SqlRow, unpadded } from "../../src/ledger/sq
 import type { Records, Table } from "../../src/ledger/table.ts";
 import type { SqlStagingConfig } from "./config.ts";
 import { partsOf } from "./schema.ts";
-import { answersOf, NEWEST, type StagedKind } from "./sources.ts";
+import { answersOf, NEWEST, NEXT as NEXT_IN_VIEW, type StagedKind } from "./sources.ts";
 import { HOUR_MS } from "../../src/core/time.ts";
 
 /** What is written of a document: its fields that the tables have a column for, `unitPrice` in `unit_price`. */
@@ -397,15 +397,16 @@ const standing = ({ booked }: Pick<StagedRow, "booked">): readonly SqlRow[] =>
   booked.filter((row) => row["state"] !== "cancelled");
 
 /** Amounts that the ERP's own invoice of it shows: of one that stands alone. */
-const bookedSums = (row: StagedRow): Partial<Record<(typeof SUMS)[number], Decimal>> => {
+function bookedSums(row: StagedRow): Partial<Record<(typeof SUMS)[number], Decimal>> {
   const [only, another] = standing(row);
-  const shown = SUMS.map((name) => [name, another === undefined ? only?.[name] : null] as const);
+  if (only === undefined || another !== undefined) return {};
+  const shown = SUMS.map((name) => [name, only[name] ?? ""] as const);
   return Object.fromEntries(
     shown.flatMap(([name, text]) =>
-      text && Decimal.is(text) ? [[name, Decimal.of(text).shortest()]] : [],
+      Decimal.is(text) ? [[name, Decimal.of(text).shortest()]] : [],
     ),
   );
-};
+}
 const SUMS = ["untaxed", "tax", "total", "open"] as const;
 
 /**
@@ -449,12 +450,24 @@ function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
     message: `the ERP's job accepted the void of ${row.number}, and fuelbridge_invoices shows ${invoices} as it was`,
     next: "Cancel it in the ERP, or correct the view; then retry.",
   };
+  const unread = standing(row).flatMap((one) =>
+    SUMS.filter((name) => !Decimal.is(one[name] ?? "")).map(
+      (name) =>
+        `fuelbridge_invoices, ${one["number"] ?? one["id"]}: ${name} is "${one[name] ?? ""}"`,
+    ),
+  );
   const missing: Fault = {
     code: "not-there",
     message: `the ERP's job accepted ${row.number}${erpNumber === null ? "" : ` as ${erpNumber}`}, and fuelbridge_invoices does not have it`,
     next: "Look for it in the ERP. If somebody deleted it, enter it there again or void it on the platform; if it is there, correct the view.",
   };
-  const isMissing = row.isMissing && state === "open";
+  // What cannot be compared must not count as alike.
+  const gap: Fault | null =
+    row.isMissing && state === "open"
+      ? missing
+      : unread.length > 0
+        ? { code: "bad-cell", message: unread.join(" and "), next: NEXT_IN_VIEW }
+        : null;
   return {
     id,
     mark: id,
@@ -463,12 +476,12 @@ function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
     ...(isSame || !isUntaken ? { fixed: AMENDABLE } : {}),
     ...(isSame && status === "rejected" ? { refusal } : {}),
     ...(stands ? { refusal: uncancelled } : {}),
-    ...(isMissing ? { untold: missing } : {}),
+    ...(gap === null ? {} : { untold: gap }),
     besides: (
       [
         [row.taken !== "0" && state === "open", `version ${version} alone`, EARLIER],
         [standing(row).length > 1, "one invoice", `invoices ${invoices} with its platform_id`],
-        [isMissing, "one invoice", missing.message],
+        [gap !== null, "one invoice", gap?.message ?? ""],
       ] as const
     ).flatMap(([is, expected, held]) => (is ? [{ field: "record", expected, held }] : [])),
   };

@@ -39,7 +39,8 @@ export const BOOKS: Named = { name: "the staging database", errors };
 /** Of the versions of a document `d`. */
 export const NEWEST =
   "not exists (select 1 from fuelbridge_document n where n.kind = d.kind and n.id = d.id and n.version > d.version)";
-const NEXT = "Correct it in the ERP, or in the view; it is read again by itself.";
+/** What a value of a view needs that cannot be read. */
+export const NEXT = "Correct it in the ERP, or in the view; it is read again by itself.";
 
 const profileOf = (view: View) => openProfile(`sql-staging/${view}`, "");
 

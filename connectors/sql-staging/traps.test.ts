@@ -178,10 +178,9 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     const { database, sink } = await opened();
     await deliver(sink, [itemOf()]);
     await deliver(sink, [voided]);
-    const delivered = { id: voided.id, counterpart: voided.id, body: sink.freeze([voided]).body };
-    expect(await sink.inspect?.([delivered], never)).toMatchObject([{ is: "there" }]);
+    expect(await inspected(sink, voided)).toMatchObject([{ is: "there" }]);
     await set(database, 1, "accepted");
-    expect(await sink.inspect?.([delivered], never)).toEqual([{ is: "gone" }]);
+    expect(await inspected(sink, voided)).toEqual([{ is: "gone" }]);
     expect(await deliver(sink, [voided])).toMatchObject({ outcome: "done" });
     expect(await rows(database)).toMatchObject([
       { status: "accepted" },
@@ -196,8 +195,7 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     await deliver(sink, [itemOf()]);
     await deliver(sink, [later]);
     await set(database, 1, "accepted");
-    const delivered = { id: later.id, counterpart: later.id, body: sink.freeze([later]).body };
-    expect(await sink.inspect?.([delivered], never)).toMatchObject([
+    expect(await inspected(sink, later)).toMatchObject([
       { is: "there", differences: [{ field: "record", expected: "version 2 alone" }] },
     ]);
   });
@@ -591,11 +589,7 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
       await deliver(sink, [voided]);
       await set(database, 2, "accepted");
       await run("update fuelbridge_invoices set state = ?", [state]);
-      const look = async () =>
-        await sink.inspect?.(
-          [{ id: voided.id, counterpart: voided.id, body: sink.freeze([voided]).body }],
-          never,
-        );
+      const look = () => inspected(sink, voided);
       const held = async () =>
         (await endpoint.holdings?.get("invoice", [voided.id], never))?.map(
           ({ facts }) => facts.state,
@@ -616,14 +610,11 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     },
   );
 
-  test("an invoice that the job accepted and that never comes into the view, or is deleted there, is told once its time is over", async () => {
+  test("an invoice that the job accepted, and an amount of it that is none in the view, is told; one that never comes into the view, or is deleted there, once its time is over", async () => {
     const { database, run, endpoint, sink } = await booked();
     const look = async () => {
-      const delivered = [
-        { id: itemOf().id, counterpart: itemOf().id, body: sink.freeze([itemOf()]).body },
-      ];
       const [held] = (await endpoint.holdings?.get("invoice", [itemOf().id], never)) ?? [];
-      return [await sink.inspect?.(delivered, never), held?.untold?.code];
+      return [await inspected(sink), held?.untold?.code];
     };
     const answered = (hours: string) =>
       run(
@@ -632,6 +623,9 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     const there = [[{ is: "there", differences: [] }], undefined];
     await answered("27");
     expect(await look()).toEqual(there);
+    await run("update fuelbridge_invoices set total = '9,934.08'");
+    const unread = { field: "record", held: 'fuelbridge_invoices, S-booked: total is "9,934.08"' };
+    expect(await look()).toMatchObject([[{ differences: [unread] }], "bad-cell"]);
     await run("delete from fuelbridge_invoices");
     expect(await look()).toMatchObject([
       [{ is: "there", differences: [{ field: "record", held: expect.stringContaining("FL-1") }] }],
@@ -676,9 +670,7 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
       expect(await toldPaid()).toBe(true);
       await run("update fuelbridge_invoices set open = ?", [open]);
       expect(await held()).toEqual([[stands, state]]);
-      const body = sink.freeze([itemOf()]).body;
-      const inspected = [{ id: itemOf().id, counterpart: itemOf().id, body }];
-      expect(await sink.inspect?.(inspected, never)).toMatchObject([{ is: "there", differences }]);
+      expect(await inspected(sink)).toMatchObject([{ is: "there", differences }]);
     },
   );
 
@@ -687,10 +679,7 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     await run("update fuelbridge_invoices set open = 5, cleared_by = 'credit note 34'");
     const held = await endpoint.holdings?.get("invoice", [itemOf().id], never);
     expect(held?.map(({ facts }) => facts.money?.open?.plain())).toEqual(["5"]);
-    const body = sink.freeze([itemOf()]).body;
-    expect(
-      await sink.inspect?.([{ id: itemOf().id, counterpart: itemOf().id, body }], never),
-    ).toMatchObject([
+    expect(await inspected(sink)).toMatchObject([
       {
         differences: [
           {
@@ -759,6 +748,13 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     });
   });
 });
+
+/** What the hourly look finds of one that was delivered. */
+const inspected = async (sink: Sink, item = itemOf()) =>
+  await sink.inspect?.(
+    [{ id: item.id, counterpart: item.id, body: sink.freeze([item]).body }],
+    never,
+  );
 
 /** The ERP's own invoice of a document. */
 const book = (run: Database["run"], id: string) =>
