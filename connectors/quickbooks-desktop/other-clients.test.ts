@@ -11,7 +11,7 @@ import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import { CompanyFile } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { desk } from "./desk.fixture.ts";
-import { opened, openSite, settings, USER } from "./desktop.fixture.ts";
+import { listens, opened, openSite, settings, USER } from "./desktop.fixture.ts";
 import { ledgerOf } from "./index.ts";
 import { Mailbox } from "./service.ts";
 import { repliesIn } from "./qbxml.ts";
@@ -201,30 +201,16 @@ describe("a client", () => {
   });
 });
 
-test("a call in another encoding is read as it says; one that nobody knows is refused", async () => {
+test("a call that is not UTF-8, as the Web Connector writes, is refused: no letter of it is guessed", async () => {
   const { port } = await openSite({ calls: false });
   opened(port, { password: "Grüße-4711" }, { arrived: () => {} });
-  const url = `http://127.0.0.1:${port}/qbwc`;
+  await listens(port);
   const login = `<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><authenticate><strUserName>${USER}</strUserName><strPassword>Grüße-4711</strPassword></authenticate></s:Body></s:Envelope>`;
-  const posted = async (body: Buffer, charset: string) => {
-    const headers = { "content-type": `text/xml; charset=${charset}` };
-    const answer = await fetch(url, { method: "POST", headers, body });
-    return { status: answer.status, text: await answer.text() };
-  };
-  await expect
-    .poll(() => posted(Buffer.from(login), "utf-8").catch(() => null))
-    .toMatchObject({
-      text: expect.stringMatching(/<string>[0-9a-f-]{36}</),
-    });
-  for (const [bytes, charset] of [
-    [Buffer.from(login, "latin1"), "ISO-8859-1"],
-    [Buffer.from(`\ufeff${login}`, "utf16le"), '"utf-16"'],
-    [Buffer.from(`\ufeff${login}`), "UTF-8"],
-  ] as const)
-    expect(await posted(bytes, charset), charset).toMatchObject({
-      text: expect.stringMatching(/<string>[0-9a-f-]{36}</),
-    });
-  expect(await posted(Buffer.from(login), "x-unknown")).toMatchObject({ status: 415 });
+  const posted = async (body: Buffer): Promise<string> =>
+    (await fetch(`http://127.0.0.1:${port}/qbwc`, { method: "POST", body })).text();
+  expect(await posted(Buffer.from(login, "latin1"))).toContain("<soap:Fault>");
+  for (const text of [login, `\ufeff${login}`])
+    expect(await posted(Buffer.from(text))).toMatch(/<string>[0-9a-f-]{36}</);
 });
 
 describe("who may not ask for preferences", () => {
