@@ -211,15 +211,15 @@ function skipOf(one: Case, told: Told | null, stored: StoredState): string | nul
  * Books hold documents that have nothing to do with the platform: drafts, those of parties it does not know, and goods
  * that people entered, unless they say what others of the platform's say.
  */
-function booksOnly({ kind, books, parties, partyIsShared, isCopy }: Case): string | null {
+function booksOnly(one: Case): string | null {
+  const { kind, books, parties, partyIsShared, isCopy } = one;
   const isRead = books.some(({ change }) => change !== null);
   if (isRead || kind === "party" || kind === "price") return null;
   if (isCopy) return null;
   if (isGoodsHolding(kind))
     return `entered in the books: no flow brings a ${kind} of theirs to the platform`;
   // Books may name no party of a payment: what it pays does.
-  const isPayment = kind === "payment" || kind === "bill-payment";
-  if (!partyIsShared && (parties.books !== null || !isPayment))
+  if (!partyIsShared && (parties.books !== null || !isPayment(one)))
     return `the platform does not know party ${parties.books ?? "none"}`;
   return leading(books)?.facts.state === "draft" ? "a draft of the books" : null;
 }
@@ -435,9 +435,12 @@ function partPaid(
   return isPart ? `${amountText(total.minus(open))} of ${amountText(total)}` : null;
 }
 
+const isPayment = ({ kind }: Case): boolean => kind === "payment" || kind === "bill-payment";
+
 /** The books' payment carries the mark of its document: it settled what the platform calls paid, without a payment. */
-function isSettledAsOne({ kind, platform, books, lost, contradictions }: Case): boolean {
-  if (kind !== "payment" && kind !== "bill-payment") return false;
+function isSettledAsOne(one: Case): boolean {
+  const { platform, books, lost, contradictions } = one;
+  if (!isPayment(one)) return false;
   const ids = new Set(platform.map(({ id }) => id));
   return (
     lost === null &&
@@ -499,7 +502,9 @@ function oneSided(
     ? fault(
         "extra",
         "the books hold it and the platform has nothing that proves to be the same",
-        "Entered by hand, or doubled: cancel it in the books, or have it entered on the platform.",
+        isPayment(one)
+          ? "Look what it pays in the books. A second payment of the platform's document is cancelled there; what pays others, or several at once, may stay: `fuelbridge accept`, with its flow and number."
+          : "Entered by hand, or doubled: cancel it in the books, or have it entered on the platform.",
       )
     : fault(
         "missing",
