@@ -366,7 +366,7 @@ export interface References {
   amountOf?(kind: Kind, id: string): Decimal | null;
   /** This side's id of the document of this number that was delivered from here; null: none was. Left out: nobody knows. */
   numbered?(kind: Kind, number: string): string | null;
-  /** May the receiver have the record, or have lost it, though \`find\` does not know it: books or store were set back? Left out: no. */
+  /** May the receiver have the record, or have lost it, though `find` does not know it: books or store were set back? Left out: no. */
   wasLost?(id: string): boolean;
   /** The other side has what this record became: a site's choice of records (`only`) is no longer asked. Left out: it has not. */
   readonly isThere?: boolean;
