@@ -51,19 +51,22 @@ export function select(engine: Engine, flows: readonly Flow[], selector: string)
 }
 
 /**
- * Of those, what a retry may help: also what a person has corrected. `anyway`: all of them.
+ * Of those, what a retry may help: also what a person has corrected, not what a table still lacks a row for. `anyway`: all.
  * @throws OfficeError when there are some and it can help none, and they were named
  */
 export function helped(
-  { store }: Engine,
+  { store, tables }: Engine,
   chosen: readonly Chosen[],
   selector: string,
   anyway: boolean,
 ): Chosen[] {
   if (anyway) return [...chosen];
+  const lacksRow = ({ lookupTable: table, lookupKey: key }: Chosen["row"]): boolean =>
+    table !== null && key !== null && tables.row(table, key) === null;
   const able = chosen.filter(
     ({ row }) =>
-      helpsWith(row.code).includes("retry") || store.corrections.standing(row.record).length > 0,
+      (helpsWith(row.code).includes("retry") && !lacksRow(row)) ||
+      store.corrections.standing(row.record).length > 0,
   );
   const [first] = chosen;
   if (able.length > 0 || first === undefined || selector === "all") return able;

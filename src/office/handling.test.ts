@@ -57,3 +57,40 @@ test("a delivery in quarantine is assigned and noted on, and the audit says who,
   expect((await office.audit({ ...asked, to: "2026-11-20" })).entries).toEqual([]);
   bench.store.close();
 });
+
+test("a retry of what a table still lacks a row for does nothing and says so; what fails alike again stays as old as it is", async () => {
+  const bench = engineOn(tempFolder());
+  const changes = [
+    bill("INV-1", "1.00", { product: "AVGAS" }),
+    bill("INV-2", "2.00", { product: "ULSD" }),
+  ];
+  const flow = bench.flow({ sink: receiver(), source: pagesOf([{ changes, position: 1 }]) });
+  const rows = new Map<string, Record<string, string>>();
+  const engine = {
+    ...bench.engine,
+    tables: { row: (_: string, key: string) => rows.get(key) ?? null },
+  };
+  const daemon = new Daemon(engine, [flow]);
+  const office = officeOn(engine, [flow], daemon);
+  const signal = new AbortController().signal;
+  await daemon.once(signal);
+  const since = async () => (await office.quarantine()).map((group) => group.since);
+  const [began] = await since();
+  await bench.clock.pause(3_600_000);
+  const asked = { by: "kim", note: "again" };
+  expect(await office.retry("all", false, asked)).toMatchObject({ retried: 0 });
+  await expect(office.retry("1", false, asked)).rejects.toThrow("A retry does not help INV-1");
+
+  await office.retry("1", true, asked);
+  await daemon.once(signal);
+  expect(await since()).toEqual([began, began]);
+
+  rows.set("AVGAS", { item: "1" });
+  expect(await office.retry("all", false, asked)).toMatchObject({ retried: 1 });
+  await daemon.once(signal);
+  expect(Object.fromEntries(bench.store.deliveries.counts(flow.flow))).toEqual({
+    delivered: 1,
+    quarantined: 1,
+  });
+  bench.store.close();
+});

@@ -97,7 +97,7 @@ const act = <const Args extends Items, Answer>(
 ): Question<Args, Answer> => ({ ...ask(args, answer), acts: true });
 
 /** How long a command takes in what is not searched, and has no sum, yet. */
-const CATCH_UP_MS = 20;
+const CATCH_UP_MS = 250;
 
 function takeIn({ engine, flows, daemon }: OfficeParts): void {
   if (daemon === null) catchUp(engine, flows, CATCH_UP_MS);

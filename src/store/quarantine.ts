@@ -30,6 +30,11 @@ export function causes(database: Database.Database) {
   );
   const append = appending(database);
   const flowOf = value<[delivery: number], number>("select flow from delivery where delivery = ?");
+  // A retry that changes nothing is no new trouble, unless it was carried by a request meanwhile.
+  const alikeSince = value<[delivery: number, cause: string], number>(
+    `select min(at_ms) from audit where delivery = ?1 and event = 'quarantined' and detail = ?2
+       and not exists (select 1 from carried_before where delivery = ?1) having min(at_ms) is not null`,
+  );
 
   return {
     /** It stays in the audit when the quarantine is over. Call it inside a transaction. */
@@ -43,7 +48,7 @@ export function causes(database: Database.Database) {
         candidates: candidates === undefined ? null : JSON.stringify(candidates),
         groupKey: groupKey(fault),
         delivery,
-        at: atMs,
+        at: alikeSince(delivery, fault.message) ?? atMs,
       });
       const flow = flowOf(delivery);
       append(atMs, { flow, delivery, event: "quarantined", detail: fault.message });

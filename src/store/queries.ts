@@ -48,6 +48,8 @@ export interface QuarantinedRow {
   readonly cause: string;
   readonly field: string | null;
   readonly awaitsId: string | null;
+  readonly lookupTable: string | null;
+  readonly lookupKey: string | null;
   /** What it comes to at the receiver, digits ({@link Fault.amount}); null: the amount is not what is wrong. */
   readonly amountThere: string | null;
   readonly sinceMs: number;
@@ -159,7 +161,7 @@ function quarantined(database: Database.Database) {
   const ofGroup = rows<[flow: string, code: string, key: string], QuarantinedRow>(
     `select delivery, record.record, delivery.request, delivery.number, shown_id(record.id) as recordId,
             record.version, record.origin, code, cause, field, awaits_id as awaitsId,
-            quarantine.amount as amountThere, since_ms as sinceMs
+            lookup_table as lookupTable, lookup_key as lookupKey, quarantine.amount as amountThere, since_ms as sinceMs
      from quarantine cross join delivery using (delivery) join flow using (flow) join record using (record)
      where delivery.state = 'quarantined' and flow.name = ? and code = ? and group_key = ? order by delivery`,
   );
