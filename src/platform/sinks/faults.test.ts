@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import type { Row } from "../../../test/conformance/support.ts";
 import { delivery } from "../../../test/platform/deliver.ts";
-import { usePlatform } from "../../../test/platform/support.ts";
+import { never, outgoing, usePlatform } from "../../../test/platform/support.ts";
 import { isLongRun, numbers } from "../../../test/support/runs.ts";
 
 const platform = usePlatform();
@@ -107,6 +107,14 @@ describe.each(kinds)("$sink", ({ sink, path, documents, records, resource, digit
     expect((await control.requests()).map(({ method }) => method)).toEqual(
       isMoney ? ["GET", "POST"] : ["POST"],
     );
+  });
+
+  test("the same key and bytes again are replayed: nothing is written, and the ids are the same", async () => {
+    const to = platform.sink(sink);
+    const send = () => to.send(outgoing(to, documents), never);
+    const first = await send();
+    expect(await send()).toMatchObject({ outcome: "done", repeated: true, ids: first.ids });
+    await expectAllThere();
   });
 
   describe.each([

@@ -88,18 +88,6 @@ test("what was sent is there once, with its digits, and its id is known", async 
     expect(text).toContain(digits);
 });
 
-test("the same key and bytes again are replayed: one invoice, the same id", async () => {
-  const first = await send();
-  const again = await send();
-  expect(again).toEqual({
-    outcome: "done",
-    repeated: true,
-    detail: "201, replayed",
-    ids: first.ids,
-  });
-  expect(await ours()).toHaveLength(1);
-});
-
 test("what the platform refuses comes back with its words and the field", async () => {
   const nobody = "99999999-9999-4999-8999-999999999999";
   const answer = await send(invoice(`,"payerCompanyId":"${nobody}"`));

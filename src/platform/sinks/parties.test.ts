@@ -62,12 +62,6 @@ test.each([
   },
 );
 
-test("the same key and bytes again are replayed: one company", async () => {
-  const first = await send();
-  expect(await send()).toMatchObject({ outcome: "done", repeated: true, ids: first.ids });
-  expect(await connections("000417")).toHaveLength(1);
-});
-
 describe("looking for a party", () => {
   test("none, although there are others", async () => {
     await send(party("000418", "Bayou Trucking"));

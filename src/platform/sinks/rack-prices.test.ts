@@ -64,12 +64,6 @@ test("what was sent is there, with its digits", async () => {
   expect(text).toContain('"price":2.4000');
 });
 
-test("the same key and bytes again are replayed", async () => {
-  await send(...two);
-  expect(await send(...two)).toMatchObject({ outcome: "done", repeated: true });
-  expect(await control.stored("rack-prices", "supplier")).toHaveLength(2);
-});
-
 describe("looking for prices", () => {
   test("none of them is there", async () => {
     await control.records("rack-prices", [kept("HOU-3", 2.5)]);
