@@ -245,14 +245,14 @@ export function offersOf(config: FilesConfig, base: string): Offers {
   ): Record<string, Offer> =>
     Object.fromEntries(
       Object.entries(settings).map(([name, one]) => {
-        const form = formOf(one);
-        if (root === null) return [name, { form }];
+        const own: Offer = { form: formOf(one), ...(of === "sources" ? { once: true } : {}) };
+        if (root === null) return [name, own];
         const folders = usages
           .filter(({ setting }) => setting[0] === of && setting[1] === name)
           .flatMap((usage) => needsOf(usage, (...path) => resolve(root, ...path)));
         return [
           name,
-          { form, folders: [...exchangeNeed(root, folders[0]?.path ?? root), ...folders] },
+          { ...own, folders: [...exchangeNeed(root, folders[0]?.path ?? root), ...folders] },
         ];
       }),
     );

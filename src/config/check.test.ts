@@ -59,6 +59,14 @@ test.each([
     "Remove one",
   ],
   [
+    "two flows of one source of files",
+    `${GOOD}  vendors: { mapping: books/suppliers, from: erp.customers, to: platform.suppliers, every: 1h }\n`,
+    23,
+    "flows.vendors.from",
+    'flow "customers" reads "erp.customers", and what it has read is moved away: this flow would not see it',
+    "Give each flow a source with files of its own",
+  ],
+  [
     "PDFs for a sink that takes none",
     changed("to: erp.invoices, every: 10m", "to: erp.invoices, every: 10m, attach: pdf"),
     21,

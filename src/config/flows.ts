@@ -45,6 +45,7 @@ export function* complaintsOfFlows(
 /** In the order in which they are told of one line. */
 const rules: readonly FlowRule[] = [
   readsNoEcho,
+  readsAlone,
   namesItsEnds,
   hasOneSchedule,
   canAttach,
@@ -87,6 +88,19 @@ function* readsNoEcho(flow: WrittenFlow, context: FlowContext): Generator<FlowCo
       remedy: "Keep one of the two flows: its receiver gives what is written no id to know it by.",
     };
   }
+}
+
+/** What is read once has one reader ({@link Offer.once}). */
+function* readsAlone(flow: WrittenFlow, context: FlowContext): Generator<FlowComplaint> {
+  const from = flow.written["from"];
+  const first = context.flows.find(({ written }) => written["from"] === from);
+  if (first === undefined || first.name === flow.name) return;
+  if (offerOf(context, "from", endIn(flow, "from"))?.once !== true) return;
+  yield {
+    field: "from",
+    message: `flow "${first.name}" reads ${shown(from)}, and what it has read is moved away: this flow would not see it`,
+    remedy: "Give each flow a source with files of its own, and have both exported.",
+  };
 }
 
 function* namesItsEnds(flow: WrittenFlow, context: FlowContext): Generator<FlowComplaint> {

@@ -546,11 +546,10 @@ export interface Offer {
   readonly form?: string;
   /** What the service's user must be allowed to do on this machine; left out: nothing. */
   readonly folders?: readonly FolderNeed[];
-  /**
-   * Of a sink: its receiver gives what is written no id, so a source of the same name cannot tell it from what others
-   * wrote. A configuration uses one of the two.
-   */
+  /** Of a sink: its receiver gives what is written no id, so a source of this name takes it for new: one of the two is used. */
   readonly anonymous?: true;
+  /** Of a source: what one flow has read is moved away, so another one would not see it. */
+  readonly once?: true;
   /**
    * Of a source: its records have a PDF, and this names how it is fetched (`getInvoicePdf`). Of a sink: a PDF can be
    * attached to what it books, by the endpoint's sink of this name (`invoiceFiles`), which no flow names. Left out: no.
