@@ -262,7 +262,22 @@ async function confirmed(run: Run): Promise<Judged> {
   );
   const named = await lookByNumber(run, differing);
   const changed = await lookAgain(run, differing, ownIds);
-  return named || changed ? judgedOf(run, casesIn(run)) : before;
+  return withDelivered(run, named || changed ? await judgedOf(run, casesIn(run)) : before);
+}
+
+/** What was delivered since both sides were read has its link by now: the partner that it names is read, too. */
+async function withDelivered(run: Run, judged: Judged): Promise<Judged> {
+  const alone = judged.cases.filter((one) => !isOnBoth(one));
+  const open = judgeAll(alone, judged.judging).filter(isOpen);
+  if (open.length === 0) return judged;
+  const lost = new Map(open.map(({ kind, key, lost: partner }) => [`${kind} ${key}`, partner]));
+  const linked = casesIn(run).cases.filter((one) => {
+    const before = lost.get(`${one.kind} ${one.key}`);
+    return before !== undefined && (isOnBoth(one) || one.lost !== before);
+  });
+  if (linked.length === 0) return judged;
+  await lookAgain(run, linked, partnerIds);
+  return judgedOf(run, casesIn(run));
 }
 
 /**
