@@ -63,6 +63,7 @@ import {
   linesOf,
   markInNumber,
   named,
+  NUMBER,
   numberIn,
   POST,
   SIDES,
@@ -210,23 +211,17 @@ async function settled(
 
 /* What is written. */
 
-/** Characters of a vendor's number of its invoice, and of a customer's number of an order. */
-const [NUMBER_MAX, ORDER_MAX] = [35, 35];
-/** Characters of a ship-to's name, and of a comment. */
-const [NAME_MAX, COMMENT_MAX] = [100, 100];
-
 /** @throws Refused */
 function accept({ taxes, number, type, party }: InvoiceDocument): void {
   expectCode(party);
   for (const { description } of taxes)
     expectFits(BOOKS, "a tax's text", description, TEXT, ["taxes.description"]);
-  if (type === "in")
-    expectFits(BOOKS, "the number", number, NUMBER_MAX, ["number", "number-too-long"]);
+  if (type === "in") expectFits(BOOKS, "the number", number, NUMBER, ["number", "number-too-long"]);
 }
 
 /** A sale has a field for the PO number. */
 const orderOf = (document: InvoiceDocument) =>
-  orderParts(document, (poNumber) => poNumber.slice(0, ORDER_MAX).trim());
+  orderParts(document, (poNumber) => poNumber.slice(0, NUMBER).trim());
 
 /** What creates one: its lines stand in the one request, so all of it is made, or nothing. */
 function bodyOf(
@@ -238,10 +233,10 @@ function bodyOf(
   const { reference, date, due, order } = values;
   const isBill = document.type === "in";
   const besides = isBill ? orderText(document) : orderOf(document).rest;
-  const shipTo = document.shipTo?.slice(0, NAME_MAX).trim();
+  const shipTo = document.shipTo?.slice(0, TEXT).trim();
   const comments = [
     isBill ? markOf(desired.mark) : `invoice ${reference}`,
-    ...(besides ? [besides.slice(0, COMMENT_MAX).trim()] : []),
+    ...(besides ? [besides.slice(0, TEXT).trim()] : []),
   ];
   return {
     ...(isBill
@@ -657,9 +652,6 @@ async function idlePayments(
   return rows;
 }
 
-/** Characters of a description, and of the number of a check. */
-const [DESCRIPTION, CHECK] = [100, 35];
-
 export function payments(
   wire: Wire,
   journals: NonNullable<BusinessCentralConfig["journals"]>,
@@ -733,7 +725,7 @@ export function payments(
           [SIDES[side].party]: paidBy(on).party,
           postingDate,
           documentNumber,
-          externalDocumentNumber: (document.reference ?? "").slice(0, CHECK),
+          externalDocumentNumber: (document.reference ?? "").slice(0, NUMBER),
           // A receipt is a credit of the customer.
           amount: side === "sale" ? amount.negated() : amount,
           appliesToInvoiceId: document.invoice,
@@ -766,7 +758,7 @@ export function payments(
       },
     },
     write({ id, type, date, amount, ...document }: PaymentDocument) {
-      const description = `${payingMark(id)} ${document.description}`.slice(0, DESCRIPTION).trim();
+      const description = `${payingMark(id)} ${document.description}`.slice(0, TEXT).trim();
       const { text } = paymentIn(description);
       return { side: sideOf({ type }), date, amount, description, text };
     },

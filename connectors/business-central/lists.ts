@@ -7,7 +7,7 @@ import { equals } from "../../src/ledger/odata.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
 import { type PriceTable, rememberedParties, type Table } from "../../src/ledger/table.ts";
 import type { BusinessCentralConfig } from "./config.ts";
-import { BOOKS, Head, named, SIDES, textOrNone, type Wire } from "./wire.ts";
+import { BOOKS, Head, named, SIDES, TEXT, textOrNone, type Wire } from "./wire.ts";
 
 const PartyRow = Head.extend({
   blocked: named,
@@ -15,9 +15,6 @@ const PartyRow = Head.extend({
   ...members(textOrNone, "addressLine1 addressLine2 city state country postalCode"),
 });
 type PartyRow = z.infer<typeof PartyRow>;
-
-/** Characters of a name. */
-const NAME = 100;
 
 /** There is no field for the platform's id of a company: the store remembers it. */
 export function parties(
@@ -36,7 +33,7 @@ export function parties(
       create: async ({ values: body }, { signal }) =>
         wire.create(set, body, signal).then(() => body.number),
     },
-    write: ({ code: number, name }: Party) => ({ number, displayName: name.slice(0, NAME).trim() }),
+    write: ({ code: number, name }: Party) => ({ number, displayName: name.slice(0, TEXT).trim() }),
     facts: ({ number, displayName }) => partyFacts(number ?? "", displayName),
     read: (row) => ({
       id: row.number ?? "",

@@ -162,6 +162,9 @@ export const named = z
       .trim(),
   );
 
+/** Characters of a text (names, descriptions, comments), and of a number that others gave a document. */
+export const [TEXT, NUMBER] = [100, 35];
+
 /** Every row. */
 export const Head = z.object(members(text, "@odata.etag id lastModifiedDateTime"));
 
@@ -221,7 +224,6 @@ export function markInNumber(told: string | null, kind: Marked = "FB"): string |
  * Lines. A tax of the platform is a line on its account, and its second description says so: `tax on 18103.96`. A text
  * that is too long for the first description goes on in the second.
  */
-export const TEXT = 100;
 const MORE_TEXT = 50;
 /** Decimals that quantities and prices keep. */
 const PLACES = 5;

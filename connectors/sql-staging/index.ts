@@ -7,7 +7,7 @@ import { offered, openLedger } from "../../src/ledger/table.ts";
 import { SqlStagingConfig } from "./config.ts";
 import { tableOf } from "./documents.ts";
 import { partsOf, sqlOf } from "./schema.ts";
-import { BOOKS, differingView, type View, viewSource } from "./sources.ts";
+import { BOOKS, differingView, SCHEMA, type View, viewSource } from "./sources.ts";
 
 /** Invoices are read as what they are, and as what was paid. */
 const sourcesOf = (views: readonly View[]): (readonly [string, View])[] => [
@@ -45,7 +45,10 @@ export const sqlStaging = defineConnector<SqlStagingConfig>({
       async check(signal) {
         const [different] = await differing(signal);
         if (different !== undefined)
-          throw new SourceUnavailable(`${BOOKS.name}: ${different}`, { next: NEXT, stop: "scope" });
+          throw new SourceUnavailable(`${BOOKS.name}: ${different}`, {
+            next: SCHEMA,
+            stop: "scope",
+          });
       },
       checks: (_needs, signal) => [["tables and views", () => looked(signal)]],
     });
@@ -53,10 +56,7 @@ export const sqlStaging = defineConnector<SqlStagingConfig>({
   },
 });
 
-const NEXT =
-  "Let the database administrator compare with fuelbridge sql schema, and correct what differs.";
-
-const faultOf = (message: string): Fault => ({ code: "other-schema", message, next: NEXT });
+const faultOf = (message: string): Fault => ({ code: "other-schema", message, next: SCHEMA });
 
 /** Where tables, indexes, views and the encoding are not as they must be, one sentence each. @throws LedgerError */
 async function differences(

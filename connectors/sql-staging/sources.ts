@@ -17,8 +17,8 @@ type Named = Pick<Books, "name" | "errors">;
 
 /* What the errors of both servers mean. */
 
-const SCHEMA =
-  "Compare the tables and views with fuelbridge sql schema, and correct them; doctor names what differs.";
+export const SCHEMA =
+  "Let the database administrator compare the tables and views with fuelbridge sql schema, and correct what differs; doctor names it.";
 
 /** The first row that matches counts; a commit that no row knows is unknown. */
 const errors = errorTable({
