@@ -6,6 +6,7 @@ import { amountOf, Decimal } from "../../src/core/decimal.ts";
 import { defined } from "../../src/core/defined.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Day, Difference } from "../../src/core/holdings.ts";
+import { beginningOf } from "../../src/core/text.ts";
 import {
   day,
   decimal,
@@ -221,7 +222,7 @@ function accept({ taxes, number, type, party }: InvoiceDocument): void {
 
 /** A sale has a field for the PO number. */
 const orderOf = (document: InvoiceDocument) =>
-  orderParts(document, (poNumber) => poNumber.slice(0, NUMBER).trim());
+  orderParts(document, (poNumber) => beginningOf(poNumber, NUMBER));
 
 /** What creates one: its lines stand in the one request, so all of it is made, or nothing. */
 function bodyOf(
@@ -233,10 +234,10 @@ function bodyOf(
   const { reference, date, due, order } = values;
   const isBill = document.type === "in";
   const besides = isBill ? orderText(document) : orderOf(document).rest;
-  const shipTo = document.shipTo?.slice(0, TEXT).trim();
+  const shipTo = beginningOf(document.shipTo ?? "", TEXT);
   const comments = [
     isBill ? markOf(desired.mark) : `invoice ${reference}`,
-    ...(besides ? [besides.slice(0, TEXT).trim()] : []),
+    ...(besides ? [beginningOf(besides, TEXT)] : []),
   ];
   return {
     ...(isBill
@@ -725,7 +726,7 @@ export function payments(
           [SIDES[side].party]: paidBy(on).party,
           postingDate,
           documentNumber,
-          externalDocumentNumber: (document.reference ?? "").slice(0, NUMBER),
+          externalDocumentNumber: beginningOf(document.reference ?? "", NUMBER),
           // A receipt is a credit of the customer.
           amount: side === "sale" ? amount.negated() : amount,
           appliesToInvoiceId: document.invoice,
@@ -758,7 +759,7 @@ export function payments(
       },
     },
     write({ id, type, date, amount, ...document }: PaymentDocument) {
-      const description = `${payingMark(id)} ${document.description}`.slice(0, TEXT).trim();
+      const description = beginningOf(`${payingMark(id)} ${document.description}`, TEXT);
       const { text } = paymentIn(description);
       return { side: sideOf({ type }), date, amount, description, text };
     },

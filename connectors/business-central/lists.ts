@@ -1,6 +1,7 @@
 /** What people keep in lists: customers and vendors, each by its number, and items with their prices. */
 import { z } from "zod";
 import type { Surroundings } from "../../src/core/contract.ts";
+import { beginningOf } from "../../src/core/text.ts";
 import { decimal, members, type Party, text } from "../../src/ledger/documents.ts";
 import { partiesOnce, partyChange, partyFacts } from "../../src/ledger/entries.ts";
 import { equals } from "../../src/ledger/odata.ts";
@@ -33,7 +34,7 @@ export function parties(
       create: async ({ values: body }, { signal }) =>
         wire.create(set, body, signal).then(() => body.number),
     },
-    write: ({ code: number, name }: Party) => ({ number, displayName: name.slice(0, TEXT).trim() }),
+    write: ({ code: number, name }: Party) => ({ number, displayName: beginningOf(name, TEXT) }),
     facts: ({ number, displayName }) => partyFacts(number ?? "", displayName),
     read: (row) => ({
       id: row.number ?? "",

@@ -1,13 +1,18 @@
 /** What people have typed into Business Central before the platform's document came. */
 import { expect, test } from "vitest";
+import { Decimal } from "../../src/core/decimal.ts";
 import {
   billDocument,
   idOf,
   itemOf,
   openCompany,
   sent,
+  settings,
   TODAY,
 } from "./business-central.fixture.ts";
+import type { Company } from "./company.fixture.ts";
+import { businessCentral } from "./index.ts";
+import { writtenLines } from "./wire.ts";
 
 test.each([
   ["on another day", "FL59190010", "2026-10-02"],
@@ -35,3 +40,13 @@ test.each([
     expect(company.rows("purchaseInvoices")).toHaveLength(1);
   },
 );
+
+test("a text that is cut between its two descriptions is cut between signs", () => {
+  const text = `${"x".repeat(99)}🛢 diesel`;
+  const line = { product: null, quantity: Decimal.of("1"), unitPrice: Decimal.of("1"), text };
+  const config = businessCentral.config.parse(settings({ url: "http://127.0.0.1" } as Company));
+  const lines = [{ ...line, unit: null, amount: Decimal.of("1") }];
+  expect(writtenLines(config, "salesInvoices", { lines })).toMatchObject({
+    salesInvoiceLines: [{ description: "x".repeat(99), description2: "🛢 diesel" }],
+  });
+});

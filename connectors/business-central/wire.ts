@@ -5,7 +5,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { defined } from "../../src/core/defined.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, FactTax } from "../../src/core/holdings.ts";
-import { byText } from "../../src/core/text.ts";
+import { beginningOf, byText } from "../../src/core/text.ts";
 import { day, decimal, members, type Party, text } from "../../src/ledger/documents.ts";
 import { some } from "../../src/ledger/entries.ts";
 import { errorTable, TRIED_AGAIN } from "../../src/ledger/errors.ts";
@@ -266,11 +266,11 @@ export const documentRow = <Row extends z.infer<typeof Document>>(
     }, shape)
     .transform((row) => ({ ...row, etag: row["@odata.etag"], ...linesIn(row.rows, dimensions) }));
 
-/** What both descriptions hold of a line's text. Neither piece begins or ends with a blank, which would not be kept. */
+/** What both descriptions hold of a line's text. Neither piece begins or ends with a blank or half a sign, which would not be kept. */
 function split(told: string): [string, string] {
   let at = Math.min(TEXT, told.length);
-  while (at > 0 && at < told.length && /\s/.test(`${told[at - 1]}${told[at]}`)) at--;
-  return [told.slice(0, at), told.slice(at, at + MORE_TEXT).trimEnd()];
+  while (at > 0 && at < told.length && /\s|^[\uD800-\uDBFF]/.test(told.slice(at - 1, at + 1))) at--;
+  return [told.slice(0, at), beginningOf(told.slice(at), MORE_TEXT)];
 }
 
 /** As Business Central rounds amounts: half a cent away from zero. */

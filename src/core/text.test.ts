@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { Decimal } from "./decimal.ts";
-import { amountText, distinctly, folded } from "./text.ts";
+import { amountText, beginningOf, distinctly, folded } from "./text.ts";
 
 test.each([
   ["Acme Oil", "Acme Gas", "Acme Oil", "Acme Gas"],
@@ -47,4 +47,13 @@ test.each([
   ["-1000000", "", "-1,000,000.00"],
 ])("%s of %j is written as people who keep books write it", (digits, currency, written) => {
   expect(amountText(Decimal.of(digits), currency)).toBe(written);
+});
+
+test.each([
+  ["Acme Oil", 100, "Acme Oil"],
+  ["Acme Oil", 5, "Acme"],
+  ["Acme⛽🛢", 6, "Acme⛽"],
+  ["Acme⛽🛢", 7, "Acme⛽🛢"],
+])("the beginning of a text has no half sign: %s, %i", (text, most, beginning) => {
+  expect(beginningOf(text, most)).toBe(beginning);
 });

@@ -4,6 +4,13 @@ import type { Decimal } from "./decimal.ts";
 /** As people read it: without case, outer blanks and repeated blanks, whichever way its accents are composed. */
 export const folded = (text: string): string => inPlain(text).toLowerCase();
 
+/** Its beginning, at most so long in UTF-16, without half a sign at its end and without blanks outside. */
+export const beginningOf = (text: string, most: number): string =>
+  text
+    .slice(0, most)
+    .replace(/[\uD800-\uDBFF]$/, "")
+    .trim();
+
 /**
  * Two values that differ, as a sentence may show them beside each other: as they are where people see the difference;
  * else in quotation marks, with a name for every sign that hides it. Never the same text twice.

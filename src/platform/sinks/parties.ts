@@ -4,7 +4,7 @@ import type { FaultCode } from "../../core/faults.ts";
 import { parseExact } from "../../core/json.ts";
 import { lookedUp } from "../../core/keys.ts";
 import type { Finding } from "../../core/outcome.ts";
-import { folded } from "../../core/text.ts";
+import { beginningOf, folded } from "../../core/text.ts";
 import { Connection, CreateParty } from "../contract/network.ts";
 import { targetOf } from "../contract/operations.ts";
 import type { Query } from "../reading.ts";
@@ -111,7 +111,7 @@ async function findAmong(
 ): Promise<Finding> {
   const { party, number } = askedFor(request);
   const { name, externalId } = party;
-  const search: Query = among === "named" ? { search: beginningOf(name) } : {};
+  const search: Query = among === "named" ? { search: beginningOf(name, NAME_SEARCHED) } : {};
   const query = { direction: "all", ...search, pageSize: "500" };
   // A connection names nothing but companies: one that cannot be read may be ours.
   const listing = { list: "listConnections", query, item: Connection, names: [""] } as const;
@@ -217,6 +217,8 @@ const isRecent = ({ createdAt }: Connection, { firstSentAt }: Outgoing): boolean
   firstSentAt !== null && Date.parse(createdAt) >= Date.parse(firstSentAt) - SKEW_MS;
 
 const SHOWN_MAX = 20;
+/** As much of a name as a search takes. */
+const NAME_SEARCHED = 100;
 
 const different = (
   code: FaultCode,
@@ -301,6 +303,3 @@ const notTold = (connection: string, name: string): Finding => ({
   found: "different",
   detail: `connection ${connection} may be that of "${name}", and nothing tells which of its two companies is ours`,
 });
-
-/** As much of a name as a search takes; half a surrogate pair would match nothing. */
-const beginningOf = (name: string): string => name.slice(0, 100).replace(/[\uD800-\uDBFF]$/, "");
