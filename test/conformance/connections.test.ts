@@ -136,11 +136,6 @@ describe("freight rates", () => {
     expect(await sandbox.post(rates(), freightRate(other?.["id"]))).toMatchObject(invalid);
   });
 
-  it("POST: reading: an unknown connection is 404", async () => {
-    const path = `/connections/${nowhere}/freight-rates`;
-    expect(await sandbox.post(path, freightRate(nowhere))).toMatchObject(notFound);
-  });
-
   it("GET /connections/{id}/freight-rates: 200 data: array", async () => {
     const rate = await create();
     expect(idsOf((await sandbox.get(rates())).rows)).toEqual([rate["id"]]);

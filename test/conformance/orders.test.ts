@@ -1,7 +1,7 @@
 /** Part 4, Orders, and the readings about them. Field limits: field-limits.test.ts. */
 import { describe, expect, it } from "vitest";
-import { nowhere, order, orderLine } from "./samples.ts";
-import { idsOf, instant, invalid, notFound, type Row, useSandbox } from "./support.ts";
+import { order, orderLine } from "./samples.ts";
+import { idsOf, instant, invalid, type Row, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;
@@ -292,11 +292,6 @@ describe("GET and PUT /orders/{id}", () => {
     expect(read).toMatchObject(data);
   });
 
-  it("an unknown id is 404", async () => {
-    expect(await sandbox.get(`/orders/${nowhere}`)).toMatchObject(notFound);
-    expect(await sandbox.put(`/orders/${nowhere}`, { notes: "n" })).toMatchObject(notFound);
-  });
-
   it("PUT answers the updated Order", async () => {
     const { data } = await sandbox.post("/orders", order());
     const path = `/orders/${String(data["id"])}`;
@@ -327,12 +322,6 @@ describe("order notes", () => {
   it("POST: 201 data: PublicOrderNote", async () => {
     const answer = await sandbox.post(await posted(), { content: "Call first" });
     expect(answer).toMatchObject({ status: 201, data: { content: "Call first" } });
-  });
-
-  it("an unknown order is 404", async () => {
-    const path = `/orders/${nowhere}/notes`;
-    expect(await sandbox.get(path)).toMatchObject(notFound);
-    expect(await sandbox.post(path, { content: "n" })).toMatchObject(notFound);
   });
 
   it.each(statusesOfNote())("part 3: notes may be appended in status %s", async (status) => {

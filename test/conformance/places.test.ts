@@ -58,11 +58,6 @@ describe("locations", () => {
     expect(data).toMatchObject({ country: "US" });
     expect((data["assets"] as Row[])[0]).toMatchObject({ unit: "gal", maxFillPct: 90 });
   });
-
-  it("an unknown id is 404", async () => {
-    expect(await sandbox.get(`/locations/${nowhere}`)).toMatchObject(notFound);
-    expect(await sandbox.put(`/locations/${nowhere}`, { name: "n" })).toMatchObject(notFound);
-  });
 });
 
 const day = (fields: Row): Row => ({ schedules: [{ day: "MONDAY", ...fields }] });
@@ -168,12 +163,6 @@ describe("supplier terminals", () => {
 
   it.each(["state=TEX", `search=${"x".repeat(101)}`])("GET: %s is 400", async (query) => {
     expect(await sandbox.get(`/supplier-terminals?${query}`)).toMatchObject(invalid);
-  });
-
-  it("an unknown id is 404", async () => {
-    const path = `/supplier-terminals/${nowhere}`;
-    expect(await sandbox.get(path)).toMatchObject(notFound);
-    expect(await sandbox.put(path, { name: "n" })).toMatchObject(notFound);
   });
 });
 

@@ -76,6 +76,26 @@ const billed = async (fields: Row = {}): Promise<string> =>
     ...fields,
   });
 
+describe("what is not there answers 404", () => {
+  it.each<[Parameters<typeof sandbox.call>[0], string, Row?]>([
+    ["GET", "/orders/{id}"],
+    ["PUT", "/orders/{id}", { notes: "n" }],
+    ["GET", "/orders/{id}/notes"],
+    ["POST", "/orders/{id}/notes", { content: "n" }],
+    ["PUT", "/delivery-tickets/{id}", {}],
+    ["GET", "/delivery-tickets/{id}/pdf"],
+    ["POST", "/delivery-tickets/{id}/sign", { receiverName: "R. Eceiver" }],
+    ["GET", "/locations/{id}"],
+    ["PUT", "/locations/{id}", { name: "n" }],
+    ["GET", "/supplier-terminals/{id}"],
+    ["PUT", "/supplier-terminals/{id}", { name: "n" }],
+    ["POST", "/connections/{id}/freight-rates", freightRate(nowhere)],
+  ])("%s %s", async (method, path, body) => {
+    const answer = await sandbox.call(method, path.replace("{id}", nowhere), body);
+    expect(answer).toMatchObject(notFound);
+  });
+});
+
 describe("V1: invoices and payments", () => {
   it("issuer and payer see it", async () => {
     const path = await billed();
