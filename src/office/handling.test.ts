@@ -1,9 +1,11 @@
 /** What people do with the quarantine beside deciding it, and who did what. */
 import { expect, test } from "vitest";
-import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
+import { bill, billMapping, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { officeOn } from "../../test/support/office.ts";
 import { tempFolder } from "../../test/support/folder.ts";
+import { openTables } from "../config/crossref.ts";
 import { Daemon } from "../engine/daemon.ts";
+import { storeOffice } from "./questions.ts";
 
 test("a delivery in quarantine is assigned and noted on, and the audit says who, what, when and why", async () => {
   const bench = engineOn(tempFolder());
@@ -92,5 +94,36 @@ test("a retry of what a table still lacks a row for does nothing and says so; wh
     delivered: 1,
     quarantined: 1,
   });
+  bench.store.close();
+});
+
+test("all rows that a newcomer's documents lack are told at once, of every table", async () => {
+  const bench = engineOn(tempFolder());
+  const tables = openTables(tempFolder());
+  const mapping: typeof billMapping = {
+    ...billMapping,
+    map(one, references) {
+      const { product = "" } = one;
+      const { tax = "" } = references.row("items", product);
+      references.row("customers", "C-9");
+      references.row("accounts", tax);
+      return one;
+    },
+  };
+  const changes = ["AVGAS", "AVGAS", "ULSD"].map((product, at) =>
+    bill(`INV-${at}`, "1.00", { product }),
+  );
+  const sink = receiver();
+  const flow = bench.flow({ mapping, sink, source: pagesOf([{ changes, position: 1 }]) });
+  const engine = { ...bench.engine, tables };
+  const daemon = new Daemon(engine, [flow]);
+  const parts = { engine, flows: [flow], daemon, version: "0", startedAt: new Date(0), tables };
+  await daemon.once(new AbortController().signal);
+  const told = (await storeOffice(parts).tables()).flatMap(({ name, missing }) =>
+    missing.map(({ key, count }) => [name, key, count]),
+  );
+  expect(new Set(told.map((row) => row.join(" ")))).toEqual(
+    new Set(["customers C-9 3", "items AVGAS 2", "items ULSD 1"]),
+  );
   bench.store.close();
 });

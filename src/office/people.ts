@@ -1,8 +1,9 @@
 /** What people do besides deciding about deliveries, what they did, and the tables that they keep. */
 import type { Tables } from "../config/crossref.ts";
-import { columnsRead } from "../core/contract.ts";
+import { columnsRead, type References } from "../core/contract.ts";
 import { ConfigurationError, OfficeError } from "../core/errors.ts";
-import type { Engine, Flow } from "../engine/engine.ts";
+import { parseExact } from "../core/json.ts";
+import { type Engine, type Flow, referencesOf } from "../engine/engine.ts";
 import { acceptList } from "../engine/pull.ts";
 import type { AuditRow } from "../store/quarantine.ts";
 import type {
@@ -13,7 +14,7 @@ import type {
   Backfilling,
   Reconciling,
 } from "./asked.ts";
-import { groupsOf } from "./quarantine.ts";
+import { type Group, groupsOf } from "./quarantine.ts";
 import { DAY_MS, faultOfDay, HOUR_MS } from "../core/time.ts";
 import type { Backfills, Filling } from "../engine/backfill.ts";
 import type { BackfillRow } from "../store/flows.ts";
@@ -176,10 +177,52 @@ function unusedOf({ store, flows }: Engine, table: string, rows: ReturnType<Tabl
   };
 }
 
+/** Also those that the same documents will lack next: `count` is then of those that were looked at. */
 function missingRows(engine: Engine) {
-  return groupsOf(engine).flatMap(({ shown: { id: group, flow, count, lookup, first, sum } }) =>
-    lookup === null ? [] : [{ ...lookup, flow, count, sum, first, group }],
+  const named = groupsOf(engine).flatMap(({ shown, causes }) => {
+    const { id: group, flow, count, lookup, first, sum } = shown;
+    return lookup === null ? [] : [{ ...lookup, flow, count, sum, first, group, causes }];
+  });
+  const known = new Set(named.map(nameOf));
+  const lacked = named.flatMap(({ flow, first, group, causes }) =>
+    lackedBy(engine, flow, causes).map((row) => ({ ...row, sum: null, first, group })),
   );
+  const next = [...Map.groupBy(lacked, nameOf)].flatMap(([name, [row, ...others]]) =>
+    row === undefined || known.has(name) ? [] : [{ ...row, count: others.length + 1 }],
+  );
+  return [...named.map(({ causes: _causes, ...row }) => row), ...next];
+}
+
+const nameOf = (row: { flow: string; table: string; key: string }): string =>
+  JSON.stringify([row.flow, row.table, row.key]);
+
+/** So many documents of a group are mapped once more: those of one newcomer lack the same rows. */
+const LACKING_MAX = 20;
+/** Stands for each cell of a row that is missing, so that the mapping goes on to the next one. */
+const UNSAID = "\0";
+
+/** What the mapping looks up for the oldest documents of a group and does not find, each once for a document. */
+function lackedBy(engine: Engine, name: string, [cause]: Group["causes"]) {
+  const flow = engine.flows.find((one) => one.name === name);
+  if (flow === undefined || cause === undefined) return [];
+  const known = referencesOf(engine, flow);
+  const deliveries = engine.store.questions.quarantined(cause).slice(0, LACKING_MAX);
+  return deliveries.flatMap(({ delivery }) => {
+    const lacked = new Map<string, { flow: string; table: string; key: string }>();
+    const row: References["row"] = (table, key) => {
+      if (engine.tables.row(table, key) !== null) return known.row(table, key);
+      // What a missing row would say is no key of another one.
+      if (!key.includes(UNSAID)) lacked.set(`${table}\n${key}`, { flow: name, table, key });
+      return new Proxy({}, { get: () => UNSAID });
+    };
+    try {
+      const record = flow.mapping.input.parse(parseExact(engine.store.deliveries.text(delivery)));
+      flow.mapping.map(record, { ...known, row });
+    } catch {
+      // It goes no further: what it lacks after that is told once this is there.
+    }
+    return [...lacked.values()];
+  });
 }
 
 /** Writes the row, then what was done. @throws OfficeError, ConfigurationError */
