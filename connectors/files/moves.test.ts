@@ -2,6 +2,7 @@ import { readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Drop } from "./folder/port.ts";
+import { agreed, envelope, golden832 } from "../../test/files/x12.ts";
 import { HEADER } from "../../test/files/kit.ts";
 import { dropFolder, type DropFolder, picks } from "../../test/files/source.ts";
 
@@ -83,6 +84,22 @@ describe("a set of files is moved away whole, wherever the process is killed", (
     const before = await there();
     folder.forget();
     await folder.readThrough(folder.drop, picks.customers);
+    expect(await there()).toEqual(before);
+  });
+
+  test("sources that pick the same names leave each other's moves, too: what they read is another thing", async () => {
+    for (const control of ["117", "118"])
+      await folder.put(
+        `${control}.edi`,
+        envelope({ functionalId: "SC", sets: [golden832], control }),
+      );
+    const of = (layout: string) => ({ format: "x12", layout, pick: "*.edi", x12: agreed });
+    const dying = dyingAfter(folder.drop, 2);
+    await expect(folder.readThrough(dying, of("books.prices"))).rejects.toThrow();
+    const there = async () => [await folder.names(), await folder.names("archive")];
+    const before = await there();
+    folder.forget();
+    await folder.readThrough(folder.drop, of("books.paidInvoices"));
     expect(await there()).toEqual(before);
   });
 

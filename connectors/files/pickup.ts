@@ -45,11 +45,16 @@ export type PlaceConfig = Pick<
 /** The folders of a source, which files it takes of them, and how long it keeps them. */
 export type Place = ReturnType<typeof placeOf>;
 
-export function placeOf(config: PlaceConfig, { drop }: Pick<Site, "drop">) {
+export function placeOf(
+  config: PlaceConfig & { readonly layout?: string; readonly message?: string },
+  { drop }: Pick<Site, "drop">,
+) {
   const { folder, archive, failed, keepDays = null, marker = null, manifest = null, pick } = config;
   return {
     drop,
     folder: drop.at(folder),
+    /** What is read there: sources of one folder may pick the same names, and leave what is not theirs. */
+    reads: config.layout ?? config.message ?? "",
     archive: drop.at(folder, archive),
     failed: drop.at(folder, failed),
     /** Days that a file stays in the archive, one folder a day; null: for ever, and all in one folder. */
@@ -579,8 +584,8 @@ const Move = z.strictObject({
 export type Move = z.infer<typeof Move>;
 
 /** How the notes of a source begin: others of its folder move files at the same time, and know what they have read themselves. */
-const notesOf = ({ patterns }: Place): string =>
-  `.fuelbridge-${sha256Hex(JSON.stringify([...patterns])).slice(0, 8)}-`;
+const notesOf = ({ patterns, reads }: Place): string =>
+  `.fuelbridge-${sha256Hex(JSON.stringify([reads, ...patterns])).slice(0, 8)}-`;
 /** No pattern fits a name that ends in `.tmp`. */
 const noteOf = (place: Place, { hash }: Move): string => `${notesOf(place)}${hash.slice(0, 8)}.tmp`;
 
