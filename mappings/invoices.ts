@@ -179,7 +179,7 @@ export const customerInvoices = defineMapping({
   leaves: { record: SIDES.out.leaves },
   map: (invoice, references) =>
     told(invoice, references, "out", (body, customer, payerId) => ({ ...body, customer, payerId })),
-  figures: figuresOf,
+  figures: (body) => ({ ...figuresOf(body), party: body.customer }),
 });
 
 /** Invoices that others issued and we pay, for the payables of an ERP. */
@@ -190,7 +190,7 @@ export const supplierInvoices = defineMapping({
   leaves: { record: SIDES.in.leaves },
   map: (invoice, references) =>
     told(invoice, references, "in", (body, vendor, issuerId) => ({ ...body, vendor, issuerId })),
-  figures: figuresOf,
+  figures: (body) => ({ ...figuresOf(body), party: body.vendor }),
 });
 
 /** What does not count yet, or no more, is like nothing. An issuer gives each number once. */

@@ -349,6 +349,8 @@ export interface Figures {
   readonly amount: Decimal | null;
   /** US gallons. */
   readonly gallons: Decimal | null;
+  /** Whose account in the ERP it is booked on, where its receiver only takes files. Left out: the receiver is asked itself. */
+  readonly party?: string;
 }
 
 /** What a mapping can look up. Everything is synchronous: a mapping does no I/O. */

@@ -533,7 +533,7 @@ function endWith(
     tellWaiting(engine, flow, recordId, null, at);
   } else if (judged.verdict === "skipped" || judged.verdict === "echo") {
     deliveries.end(delivery, judged.verdict, judged.note, judged.number ?? undefined);
-    if (judged.verdict === "echo") return judged.also?.();
+    if (judged.verdict === "echo") return judged.also();
     tellWaiting(engine, flow, recordId, { skipped: judged.note }, at);
     if (judged.site === undefined) return;
     deliveries.setSite(delivery, judged.site);

@@ -71,7 +71,7 @@ export function linkBoth(
 function linked(
   engine: Engine,
   flow: Flow,
-  { recordId, number, content, amount }: Carried,
+  { recordId, number, content, amount, party }: Carried,
   other: string,
   at: number,
 ): void {
@@ -81,7 +81,7 @@ function linked(
   const before = flow.side === "erp" ? links.find(kind, "erp", erpId) : null;
   if (before !== null && before.born === "erp" && before.platformId !== platformId)
     links.save({ ...before, erpId: `${erpId}, which is ${platformId} now` }, at);
-  links.save({ kind, platformId, erpId, born: flow.side, number, content, amount }, at);
+  links.save({ kind, platformId, erpId, born: flow.side, number, content, amount, party }, at);
   const byId = causes.waitingFor(kind, recordId, other);
   // A remittance knows its invoice by number.
   const byNumber = number === recordId ? [] : causes.waitingFor(kind, number, number);

@@ -62,7 +62,7 @@ type Verdict =
       readonly verdict: "echo";
       readonly note: string;
       /** What is written down with it. */
-      readonly also?: () => void;
+      readonly also: () => void;
     }
   | {
       readonly verdict: "quarantined";
@@ -102,10 +102,10 @@ const quarantined = (fault: Fault, more: Partial<Quarantined> = {}): Quarantined
   ...more,
 });
 
-const writtenByUs = (number: string, more: { readonly also?: () => void } = {}): Verdict => ({
+const writtenByUs = (number: string, also = (): void => {}): Verdict => ({
   verdict: "echo",
   note: `written by us as ${number}`,
-  ...more,
+  also,
 });
 
 /** In this order: what is ours or on its way comes before what is wrong with a document, for then it is not at fault. */
@@ -324,6 +324,7 @@ class PendingDocument {
       folded: foldedOf(this.flow.mapping.kind, number),
       content: this.made.content,
       amount: amountOf(this.made),
+      party: partyOf(this.made),
     };
     return { delivery, item, mapped, alone };
   }
@@ -351,6 +352,8 @@ function mappedBy(
 
 const amountOf = ({ figures }: MappedDocument): string | null => figures.amount?.plain() ?? null;
 
+const partyOf = ({ figures }: MappedDocument): string | null => figures.party ?? null;
+
 /**
  * A person says that the receiver has this version as `other`: what changes after it is told as after a delivery. One that
  * cannot be mapped has the number and the amount of what was delivered before. Inside a transaction.
@@ -362,9 +365,16 @@ export function linkByHand(engine: Engine, flow: Flow, delivery: number, other: 
   const before = links.find(flow.mapping.kind, flow.side, carried.recordId);
   const made = carried.content === null ? mappedNow(engine, flow, delivery) : carried;
   const number = carried.number || (before?.number ?? "");
-  const { content, amount } = made ?? { content: null, amount: before?.amount ?? null };
+  const { amount = null, party = null } = made ?? before ?? {};
+  const content = made?.content ?? null;
   if (amount !== null) deliveries.setAmount(delivery, amount);
-  linkBoth(engine, flow, { ...carried, number, content, amount }, other, engine.clock.now().wallMs);
+  linkBoth(
+    engine,
+    flow,
+    { ...carried, number, content, amount, party },
+    other,
+    engine.clock.now().wallMs,
+  );
 }
 
 /** Null: it cannot be mapped, or is rightly not sent. */
@@ -372,7 +382,7 @@ function mappedNow(
   engine: Engine,
   flow: Flow,
   delivery: number,
-): Pick<Mapped, "content" | "amount"> | null {
+): Pick<Mapped, "content" | "amount" | "party"> | null {
   try {
     const record = parsed(
       flow.mapping.input,
@@ -381,7 +391,7 @@ function mappedNow(
     );
     const mapped = mappedBy(flow, record, referencesOf(engine, flow));
     if ("skip" in mapped) return null;
-    return { content: mapped.content, amount: amountOf(mapped) };
+    return { content: mapped.content, amount: amountOf(mapped), party: partyOf(mapped) };
   } catch (error) {
     faultOf(error);
     return null;
@@ -413,24 +423,21 @@ function judgeSite(document: PendingDocument): Verdict | null {
  */
 function judgeWritten({ engine, flow, link, number, record }: PendingDocument): Verdict | null {
   if (link === null || link.born === flow.side) return null;
-  const { mapping, side } = flow;
-  const held = mapping.about?.(record) ?? {};
-  if (mapping.posts !== true || !held.amount || link.amount === null) return writtenByUs(number);
-  const [is, was] = [held.amount, Decimal.of(link.amount)];
-  const total = { field: "money.total", expected: amountText(was), held: amountText(is) };
-  const ended = { field: "state", expected: "valid", held: "void" };
-  const writers = engine.flows.filter(
-    (one) => one.side !== side && one.mapping.kind === mapping.kind && !one.sink.inspect,
-  );
-  const also = (): void => {
-    for (const writer of writers) {
-      const text = engine.store.openRecords.text(writer.flow, ownId(link, writer.side));
-      const isEnded = held.ended === true && aboutOf(writer, text).ended !== true;
-      const differences = [...(is.equals(was) ? [] : [total]), ...(isEnded ? [ended] : [])];
-      settleDifferences(engine, writer, [{ link, differences }], "inspection");
+  const { mapping } = flow;
+  const { amount: held, ended } = mapping.about?.(record) ?? {};
+  if (mapping.posts !== true || !held || link.amount === null) return writtenByUs(number);
+  const brought = Decimal.of(link.amount);
+  const total = { field: "money.total", expected: amountText(brought), held: amountText(held) };
+  const isVoid = { field: "state", expected: "valid", held: "void" };
+  return writtenByUs(number, () => {
+    for (const one of engine.flows) {
+      if (one.side === flow.side || one.mapping.kind !== mapping.kind || one.sink.inspect) continue;
+      const text = engine.store.openRecords.text(one.flow, ownId(link, one.side));
+      const isEnded = ended === true && aboutOf(one, text).ended !== true;
+      const differences = [...(held.equals(brought) ? [] : [total]), ...(isEnded ? [isVoid] : [])];
+      settleDifferences(engine, one, [{ link, differences }], "inspection");
     }
-  };
-  return writtenByUs(number, { also });
+  });
 }
 
 function judgeEarlierVersion(document: PendingDocument, round: Round): Verdict | null {
@@ -480,27 +487,39 @@ const turnsOf = ({ side, mapping }: Flow): readonly Kind[] =>
   side === "platform" ? (TURNING_KINDS[mapping.kind]?.turns ?? []) : [];
 
 /** Null also where a person has seen to it and said so with a retry. */
-function judgeTurned({ engine, flow, link, delivery, number }: PendingDocument): Verdict | null {
+function judgeTurned(document: PendingDocument): Verdict | null {
+  const { engine, flow, link, delivery, number } = document;
   if (link !== null) return null;
-  const { store } = engine;
-  const { recordId, record } = delivery;
-  const links = turnsOf(flow).flatMap((kind) => store.links.find(kind, "platform", recordId) ?? []);
-  const [booked] = links;
+  const { links } = engine.store;
+  const { recordId } = delivery;
+  const all = turnsOf(flow).flatMap((kind) => links.find(kind, "platform", recordId) ?? []);
+  const [booked] = all;
   if (booked === undefined) return null;
   const told = `${booked.kind} ${booked.number}, ${booked.erpId}`;
-  if (store.incidents.state(record, "turned") !== "retried") {
-    const also = (): void => {
-      audit(engine, flow, "turned", told, { delivery: delivery.delivery });
-      store.incidents.open(delivery.delivery, "turned");
-    };
-    return quarantined(turnedFault(flow, booked, number), { also });
-  }
-  audit(engine, flow, "turned over", told, { delivery: delivery.delivery });
-  store.incidents.end(delivery.delivery, "turned");
+  const verdict = untilRetried(document, told, turnedFault(flow, booked, number));
+  if (verdict !== null) return verdict;
   // What began in the ERP stays known as its own.
-  for (const { kind, born } of links)
-    if (born === "platform") store.links.drop(kind, "platform", recordId);
+  for (const { kind, born } of all) if (born === "platform") links.drop(kind, "platform", recordId);
   return null;
+}
+
+/** A person has it until that person retries it. */
+function untilRetried(
+  { engine, flow, delivery: { delivery, record } }: PendingDocument,
+  told: string,
+  fault: Fault,
+): Verdict | null {
+  const { incidents } = engine.store;
+  if (incidents.state(record, "turned") === "retried") {
+    audit(engine, flow, "turned over", told, { delivery });
+    incidents.end(delivery, "turned");
+    return null;
+  }
+  const also = (): void => {
+    audit(engine, flow, "turned", told, { delivery });
+    incidents.open(delivery, "turned");
+  };
+  return quarantined(fault, { also });
 }
 
 function turnedFault(flow: Flow, { kind, number: booked, erpId }: Link, number: string): Fault {
@@ -616,7 +635,7 @@ function judgeChanged(document: PendingDocument): Verdict | null {
       message: `${named}the amount changed from ${amountText(was)} to ${amount === null ? "none" : amountText(amount)} after it was delivered`,
       next: "An accountant decides: book a correction or credit note by hand, then close it here. It closes by itself when the amount is changed back.",
     });
-  if (flow.sink.writes !== "create") return null;
+  if (flow.sink.writes !== "create") return judgeRebilled(document, link);
   if (hasNewNumber)
     return quarantined({
       code: "renumbered",
@@ -627,6 +646,23 @@ function judgeChanged(document: PendingDocument): Verdict | null {
     code: "changed-after-delivery",
     message: "it changed after it was delivered, and the receiver takes no changes",
     next: "Change it there by hand if it matters, then close it here.",
+  });
+}
+
+/**
+ * A posted document that is another company's now, by the platform or by a table: in the books it would stand twice. Null
+ * also where a person has seen to it and said so with a retry.
+ */
+function judgeRebilled(document: PendingDocument, link: Link): Verdict | null {
+  const { flow, number } = document;
+  const party = partyOf(document.made);
+  if (!link.party || party === null || party === link.party) return null;
+  const reason = `was delivered for ${link.party} and is for ${party} now`;
+  return untilRetried(document, `${link.party}, now ${party}`, {
+    code: "turned",
+    message: `${number} ${reason}`,
+    next: `If that is right, cancel what "${endpointOf(flow.to)}" booked for ${link.party}, or see that both are one account there; then retry. If not, correct it where it comes from, or in the table, and it closes by itself.`,
+    reason,
   });
 }
 

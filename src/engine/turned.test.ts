@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import type { z } from "zod";
 import {
+  type Bill,
   bill,
   billMapping,
   engineOn,
@@ -8,6 +10,7 @@ import {
   type Receiver,
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
+import type { Decimal } from "../core/decimal.ts";
 import { type Change, defineMapping } from "../core/contract.ts";
 import type { Kind } from "../core/kinds.ts";
 import { resolve, retry, select } from "../office/decisions.ts";
@@ -149,4 +152,42 @@ test("ids of an ERP that counts each kind from 1 are no turn", async () => {
     await runFlow(bench.engine, bench.flow({ name: kind, mapping, sink, source }), signal);
     expect(sink.sent).toHaveLength(1);
   }
+});
+
+test("a posted document that is another company's now goes nowhere before a person has seen to it", async () => {
+  const bench = engineOn(tempFolder());
+  const mapping = {
+    ...billMapping,
+    figures: ({ amount, payer = "" }: { amount: Decimal; payer?: string }) => ({
+      amount,
+      gallons: null,
+      party: payer,
+    }),
+    map: (record: z.infer<typeof Bill>) => record,
+  };
+  const told = (version: string, payer: string): Change => ({
+    ...bill("INV-1", "100", { payer }),
+    id: "P-1",
+    version,
+  });
+  const versions = [told("1", "A-1043"), told("2", "B-9999"), told("3", "A-1043"), told("4", "C")];
+  const sink = receiver({ operation: "file.invoice", writes: "upsert" });
+  const source = pagesOf(...versions.map((one, position) => [{ changes: [one], position }]));
+  const flow = bench.flow({ ...HOME, mapping, sink, source });
+  const next = async () => {
+    await runFlow(bench.engine, flow, signal);
+    return bench.store.questions.quarantine().map(({ cause }) => cause);
+  };
+  expect(await next()).toEqual([]);
+  expect(await next()).toEqual(["INV-1 was delivered for A-1043 and is for B-9999 now"]);
+  expect(await next()).toEqual([]);
+  expect(await next()).toEqual(["INV-1 was delivered for A-1043 and is for C now"]);
+  expect(sink.executed).toHaveLength(1);
+  for (const one of select(bench.engine, [flow], "all")) retry(bench.engine, one);
+  expect(await next()).toEqual([]);
+  expect(sink.executed.map(({ body }) => body)).toEqual([
+    expect.stringContaining("A-1043"),
+    expect.stringContaining('"payer":"C"'),
+  ]);
+  expect(bench.store.links.find("invoice", "platform", "P-1")?.party).toBe("C");
 });

@@ -37,6 +37,8 @@ export interface Mapped {
   /** As numbers of its kind are compared; null: as it is written. */
   readonly folded: string | null;
   readonly amount: string | null;
+  /** Null: its mapping names none ({@link Figures.party}). */
+  readonly party: string | null;
   /** Hash of the document. */
   readonly content: string;
 }
@@ -51,13 +53,14 @@ export interface Carried {
   /** Null when it was never mapped. */
   readonly content: string | null;
   readonly amount: string | null;
+  readonly party: string | null;
   /** Part of a refused batch; null: of none. */
   readonly bisectGroup: number | null;
 }
 
 /** As {@link Carried}; of a delivery that is joined with its record. */
 export const CARRIED = `delivery, shown_id(record.id) as recordId, ${wholeIn("delivery")} as revision, delivery.version,
-  coalesce(number, '') as number, delivery.content, amount, bisect_group as bisectGroup`;
+  coalesce(number, '') as number, delivery.content, amount, party, bisect_group as bisectGroup`;
 
 interface Quarantining {
   readonly fault: Fault;
@@ -100,8 +103,8 @@ export function deliveries(database: Database.Database) {
   const freeze = moving(database, {
     from: ["pending"],
     to: "frozen",
-    set: `request = ?, number = ?, folded = ?, amount = ?, content = ?,
-      sum = ${sumIn("delivery", ["amount", "content"])}`,
+    set: `request = ?, number = ?, folded = ?, amount = ?, party = ?, content = ?,
+      sum = ${sumIn("delivery", ["amount", "party", "content"])}`,
     where: "delivery = ?",
   });
   const noted = `note = ?, sum = ${sumIn("delivery", ["note"])}`;
@@ -155,11 +158,9 @@ export function deliveries(database: Database.Database) {
     },
 
     freeze(delivery: number, request: number, mapped: Mapped): void {
-      const { number, folded, amount, content } = mapped;
-      changed(
-        freeze(request, number, folded, amount, content, amount, content, delivery),
-        delivery,
-      );
+      const { number, folded, amount, party, content } = mapped;
+      const told = [amount, party, content] as const;
+      changed(freeze(request, number, folded, ...told, ...told, delivery), delivery);
     },
 
     /**
@@ -330,9 +331,10 @@ export interface Link {
   /** The side where the thing was first. */
   readonly born: Side;
   readonly number: string;
-  /** Hash of the document that was last delivered, and its amount. */
+  /** Hash of the document that was last delivered, its amount and its party. */
   readonly content: string | null;
   readonly amount: string | null;
+  readonly party?: string | null;
   /** When it was linked or last delivered, ms UTC; left out where it is about to be. */
   readonly linkedMs?: number;
 }
@@ -352,7 +354,7 @@ const among = (kinds: readonly string[]): string =>
 export function links(database: Database.Database) {
   const { row, rows, run } = asking(database);
   const columns = `kind, platform_id as platformId, ${wholeIn("link")} as erpId, born, number, content, amount,
-    linked_ms as linkedMs`;
+    party, linked_ms as linkedMs`;
   const linksWhere = <Bound extends readonly unknown[]>(condition: string) =>
     rows<Bound, Link>(`select ${columns} from link where ${condition}`);
   const bySide = {
@@ -363,13 +365,13 @@ export function links(database: Database.Database) {
       `select ${columns} from link where kind = ? and erp_id = ?`,
     ),
   };
-  const insert = `insert into link (kind, platform_id, erp_id, born, number, folded, content, amount, linked_ms, sum)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  const insert = `insert into link (kind, platform_id, erp_id, born, number, folded, content, amount, party, linked_ms, sum)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   const add = database.prepare(`${insert} on conflict do nothing`);
   const save = database.prepare(
     `${insert} on conflict (kind, platform_id) do update set erp_id = excluded.erp_id, number = excluded.number,
-       folded = excluded.folded, content = excluded.content, amount = excluded.amount, linked_ms = excluded.linked_ms,
-       sum = excluded.sum
+       folded = excluded.folded, content = excluded.content, amount = excluded.amount, party = excluded.party,
+       linked_ms = excluded.linked_ms, sum = excluded.sum
      where link.born = excluded.born and not exists (select 1 from link l where l.kind = excluded.kind
        and l.erp_id = excluded.erp_id and l.platform_id <> excluded.platform_id)
      on conflict (kind, erp_id) do nothing`,
@@ -423,10 +425,10 @@ export function links(database: Database.Database) {
     /** The newest counterpart counts; but what was born on the other side is never taken from it. */
     save(link: Link, atMs: number): void {
       found.clear();
-      const { kind, platformId, erpId, born, number, content, amount } = link;
-      const sum = sumOf([kind, platformId, born, number, content, amount, atMs, erpId]);
-      const folded = foldedOf(kind, number);
-      const row = [kind, platformId, erpId, born, number, folded, content, amount, atMs, sum];
+      const { kind, platformId, erpId, born, number, content, amount, party = null } = link;
+      const told = [content, amount, party, atMs] as const;
+      const sum = sumOf([kind, platformId, born, number, ...told, erpId]);
+      const row = [kind, platformId, erpId, born, number, foldedOf(kind, number), ...told, sum];
       if (add.run(row).changes === 1) return;
       free({ kind, platformId, erpId, born });
       save.run(row);

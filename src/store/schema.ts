@@ -211,6 +211,7 @@ const documents = `
     -- The number as duplicates are looked for by it (\`comparedNumber\`, src/core/kinds.ts); null: it is written so.
     folded text,
     amount text,
+    party text,
     content text,
     note text,
     -- The other site that it belongs to, which is why it was skipped.
@@ -321,6 +322,7 @@ const documents = `
     folded text,
     content text,
     amount text,
+    party text,
     linked_ms integer not null,
     sum integer,
     primary key (kind, platform_id),

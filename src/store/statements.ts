@@ -187,11 +187,13 @@ export const RECORD_OF = "(select record from record where flow = ?1 and id = st
 const COLUMNS = {
   record: "flow id version revision content origin fault text".split(" "),
   earlier_version: "record replaced_ms text".split(" "),
-  delivery: "flow record received_ms version origin amount content note site revision".split(" "),
+  delivery: "flow record received_ms version origin amount party content note site revision".split(
+    " ",
+  ),
   request: "flow operation kind number revision ordering_key key target body_sha256 machine".split(
     " ",
   ),
-  link: "kind platform_id born number content amount linked_ms erp_id".split(" "),
+  link: "kind platform_id born number content amount party linked_ms erp_id".split(" "),
 } as const;
 
 type Table = keyof typeof COLUMNS;
