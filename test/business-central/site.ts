@@ -15,6 +15,7 @@ import {
   type SiteOf,
 } from "../support/books-site.ts";
 
+export type { Members } from "../support/books-site.ts";
 export type CentralSite = SiteOf<Company>;
 
 const NAME = "business-central";

@@ -15,6 +15,7 @@ import {
   type SiteOf,
 } from "../support/books-site.ts";
 
+export type { Members } from "../support/books-site.ts";
 export type OnlineSite = SiteOf<Company>;
 
 const NAME = "quickbooks-online";

@@ -21,6 +21,20 @@ export async function confirmedOrders(site: Pick<Platform, "records">): Promise<
   return orders.filter(({ status }) => CONFIRMED.includes(status ?? null));
 }
 
+/** Of those with one line the first ones become what the platform's people ordered for themselves: it has no selling price. */
+export async function purchaseSome(
+  site: Pick<BooksSite, "records" | "control">,
+  count: number,
+): Promise<void> {
+  const single = (await confirmedOrders(site)).filter(
+    ({ lines }) => (lines as Members[]).length === 1,
+  );
+  for (const { id, lines } of single.slice(0, count))
+    await site.control.patch("orders", id, {
+      lines: (lines as Members[]).map((line) => ({ ...line, sellPrice: null })),
+    });
+}
+
 /** Number, payer, total and status of invoices that were made in the books, in their order. */
 export async function ownOnPlatform(
   site: Pick<Platform, "records">,
