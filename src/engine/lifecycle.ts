@@ -432,7 +432,7 @@ function judgeWritten({ engine, flow, link, number, record }: PendingDocument): 
   return writtenByUs(number, () => {
     for (const one of engine.flows) {
       if (one.side === flow.side || one.mapping.kind !== mapping.kind || one.sink.inspect) continue;
-      const text = engine.store.openRecords.text(one.flow, ownId(link, one.side));
+      const text = ended ? engine.store.openRecords.text(one.flow, ownId(link, one.side)) : null;
       const isEnded = ended === true && aboutOf(one, text).ended !== true;
       const differences = [...(held.equals(brought) ? [] : [total]), ...(isEnded ? [isVoid] : [])];
       settleDifferences(engine, one, [{ link, differences }], "inspection");

@@ -15,6 +15,14 @@ import {
   records,
 } from "../../../test/files/x12.ts";
 
+/** What a 997 and a 999 say of a number that is too long. */
+const TOO_LONG = {
+  verdict: "refused",
+  detail:
+    'R rejected; segment 2, BIG02 is too long (5): "INV-0123456789-0123456789"; segments are in error (5)',
+  reason: "R rejected; BIG02 is too long (5); segments are in error (5)",
+};
+
 describe("golden files", () => {
   test("an 810 becomes an invoice of the books, to the cent", () => {
     const text = envelope({ functionalId: "IN", sets: [golden810] });
@@ -346,10 +354,7 @@ describe("golden files", () => {
       {
         ...group,
         item: "0002",
-        verdict: "refused",
-        detail:
-          'R rejected; segment 2, BIG02 is too long (5): "INV-0123456789-0123456789"; segments are in error (5)',
-        reason: "R rejected; BIG02 is too long (5); segments are in error (5)",
+        ...TOO_LONG,
       },
       {
         ...group,
@@ -392,10 +397,7 @@ describe("golden files", () => {
       {
         ...group,
         item: "0002",
-        verdict: "refused",
-        detail:
-          'R rejected; segment 2, BIG02 is too long (5): "INV-0123456789-0123456789"; segments are in error (5)',
-        reason: "R rejected; BIG02 is too long (5); segments are in error (5)",
+        ...TOO_LONG,
       },
       {
         ...group,
