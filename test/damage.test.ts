@@ -47,7 +47,8 @@ const TEXTS = {
   "the hash of a delivery": "select content from delivery where content is not null",
   "the amount of a delivery": "select amount || content from delivery where content is not null",
   "what became of a delivery": "select note from delivery where note is not null and note <> ''",
-  "an entry of the audit": "select detail from audit where detail <> ''",
+  // A status code alone is also a part of other values.
+  "an entry of the audit": "select detail from audit where length(detail) > 8",
 } as const;
 
 /** Where a text stands in the file, the first byte of each place. */

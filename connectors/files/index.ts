@@ -140,7 +140,10 @@ export const files = defineConnector<FilesConfig>({
         for (const sink of [...Object.values(sinks), ...replies]) await sink.check();
       },
       examine: (_, needs) => examineFiles(config, site, needs),
-      close: () => drop.close(),
+      async close() {
+        for (const sink of [...Object.values(sinks), ...replies]) await sink.close();
+        await drop.close();
+      },
     };
   },
 });

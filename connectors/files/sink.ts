@@ -114,11 +114,14 @@ export async function expectStaged(
 }
 
 /**
- * What makes the folders, and says why it cannot; on this machine they are being made when it returns. The connector's own
+ * What makes the folders, and says why it cannot; on this machine they are made at once, until `settled`. The connector's own
  * folder is never made, and one of a sink that was there and is gone is not made anew, after a restart neither
  * ({@link expectStaged}).
  */
-function makingFolders(folders: Folders, site: Site): () => Promise<void> {
+function makingFolders(
+  folders: Folders,
+  site: Site,
+): { ready(): Promise<void>; settled: Promise<void> } {
   const { target, staging } = folders;
   const { drop } = site;
   let isMade = false;
@@ -142,11 +145,13 @@ function makingFolders(folders: Folders, site: Site): () => Promise<void> {
   const ready = async (): Promise<void> => {
     if (!isMade) await (making ??= make());
   };
-  if (drop.isLocal && site.looking !== true)
-    ready().catch((error: unknown) =>
-      site.note("folder not created", { folder: target, detail: (error as Error).message }),
-    );
-  return ready;
+  const settled =
+    drop.isLocal && site.looking !== true
+      ? ready().catch((error: unknown) =>
+          site.note("folder not created", { folder: target, detail: (error as Error).message }),
+        )
+      : Promise.resolve();
+  return { ready, settled };
 }
 
 /*
@@ -161,6 +166,8 @@ const OTHERS_FILE = { person: "now", stop: "split-brain" } as const;
 export interface FileSink extends Sink {
   /** Its folders are there, or could be made, and can be written to. @throws SourceUnavailable naming what cannot */
   check(): Promise<void>;
+  /** Its folders are no longer being made, and nothing is told of them any more. */
+  close(): Promise<void>;
 }
 
 /** Where the files of a sink go. */
@@ -175,7 +182,7 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
   const { drop } = site;
   const { concerns, skips, inspect, sequence, acknowledged } = writer;
   const folders = foldersOf(config, (path) => drop.at(path));
-  const ready = makingFolders(folders, site);
+  const { ready, settled } = makingFolders(folders, site);
   let isNoted = false;
   const noteUse = (): void => {
     if (isNoted) return;
@@ -194,6 +201,7 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
     // A disk tells the truth at once, so one look settles what is unknown, and the same file may always be moved again.
     policy: keyless,
     ...defined({ concerns, skips, inspect, sequence, acknowledged }),
+    close: () => settled,
 
     async check() {
       await ready();
