@@ -523,6 +523,9 @@ test("invoices of the ERP whose tickets never come are one sentence, and no find
   expect(report.notCompared).toContain(
     "whether what is billed was delivered, of what we bill from the ERP: 12 of 12 differ, so no tickets of it come here",
   );
+  // What has nothing to be compared with does not match.
+  expect(report.invoices).toEqual({ all: 53, match: 40, differ: 1, wait: 0, alone: 12, left: 0 });
+  expect(matched(erp).invoices).toMatchObject({ all: 12, match: 0, alone: 12 });
 });
 
 test("papers that no flow brings are named", () => {

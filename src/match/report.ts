@@ -81,25 +81,33 @@ export class Matching {
   /** `each` is told of every case. Yields between steps: what runs it decides how long it takes. */
   *run(settings: MatchSettings, filter: MatchFilter, each: (one: Case) => void = () => {}) {
     const run = runOf(this.#names, this.reference, settings);
-    /** `wait`: a paper that is awaited is not here yet; `left`: nothing on it is fuel, or it is a draft or void. */
-    const invoices = { all: 0, match: 0, differ: 0, wait: 0, left: 0 };
+    /**
+     * `wait`: a paper that is awaited is not here yet; `alone`: there is nothing here to compare it with; `left`: nothing on it
+     * is fuel, or it is a draft or void.
+     */
+    const invoices = { all: 0, match: 0, differ: 0, wait: 0, alone: 0, left: 0 };
     /** Of cases in which something was found: they count when it is known what is told. */
-    const states = new Map<string, keyof typeof invoices>();
+    const states = new Map<string, { state: "left" | "wait" | "match"; by: string }>();
+    /** Others, by what compared them: they count when it is known which comparisons say something. */
+    const compared = new Map<string, number>();
     let steps = 0;
     for (const one of this.papers.cases()) {
       if (++steps % 50 === 0) yield undefined;
       if (one === undefined) continue;
       const situation = situationOf(one, run);
       const before = run.found.length;
+      run.comparing.clear();
       for (const rule of rules) rule.judge(situation);
       each(one);
       for (const invoice of one.invoices) {
         const partyName = this.reference.party(invoice.party);
         if (!run.isIn(invoice.day) || !isMeant({ ...invoice, partyName }, filter)) continue;
-        const isCompared = isLive(invoice) && invoice.lines.some((it) => lineKind(it) === "fuel");
-        const state = !isCompared ? "left" : situation.waits ? "wait" : "match";
+        const isJudged = isLive(invoice) && invoice.lines.some((it) => lineKind(it) === "fuel");
+        const state = !isJudged ? "left" : situation.waits ? "wait" : "match";
+        const by = [...(run.comparing.get(invoice.id) ?? [])].join("\n");
         invoices.all++;
-        if (run.found.length > before) states.set(invoice.id, state);
+        if (run.found.length > before) states.set(invoice.id, { state, by });
+        else if (state === "match") compared.set(by, (compared.get(by) ?? 0) + 1);
         else invoices[state]++;
       }
     }
@@ -115,7 +123,12 @@ export class Matching {
     const findings = all.filter((one) => !isAccepted(one));
     const papers = findings.flatMap((one) => one.papers);
     const told = new Set(papers.map(({ kind, id }) => `${kind} ${id}`));
-    for (const [id, state] of states) invoices[told.has(`invoice ${id}`) ? "differ" : state]++;
+    for (const [id, { state, by }] of states)
+      if (told.has(`invoice ${id}`)) invoices.differ++;
+      else if (state === "match") compared.set(by, (compared.get(by) ?? 0) + 1);
+      else invoices[state]++;
+    for (const [by, count] of compared)
+      invoices[by !== "" && run.isTelling(by.split("\n")) ? "match" : "alone"] += count;
     return {
       from,
       to,

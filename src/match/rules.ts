@@ -711,9 +711,12 @@ function rule<One extends Subject>(
         situation.run.judged(made, one, "cause" in verdict ? [verdict] : verdict);
     }
   };
-  const made = { name, compared, otherwise, judge };
+  const made = { name, compared, otherwise, judge, isAlone: ALONE.has(name) };
   return made;
 }
+
+/** They find nothing in an invoice to which there is no other paper and no list. */
+const ALONE: ReadonlySet<string> = new Set(["billed-twice", "rack-and-margin", "tax"]);
 
 export const rules = [
   rule("billed-twice", "the same load on two lines", loadsIn, billedTwice),

@@ -86,9 +86,13 @@ export interface Difference extends Partial<Subject> {
 /** One difference between papers, with what it comes to. */
 export type Finding = Readonly<ReturnType<typeof findingOf>>;
 
-/** `compared`: what the comparison is called; `otherwise`: what it means where most of what it compares differs. */
+/**
+ * `compared`: what the comparison is called; `otherwise`: what it means where most of what it compares differs; `isAlone`: it
+ * looks at invoices without another paper or list.
+ */
 interface Rule {
   readonly name: string;
+  readonly isAlone: boolean;
   readonly compared: string;
   readonly otherwise: string;
 }
@@ -115,7 +119,15 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
   const counts = new Map<string, typeof NEVER>();
   const nameOf = (rule: Rule, { direction, isOfErp }: Side): string =>
     `${rule.name} ${direction} ${isOfErp}`;
-  const countOf = (rule: Rule, side: Side) => counts.get(nameOf(rule, side)) ?? NEVER;
+  const countOf = (name: string) => counts.get(name) ?? NEVER;
+  /** Which rules, of which side, compared an invoice of the case with another paper or list. */
+  const comparing = new Map<string, Set<string>>();
+  /** More than half of what a rule compared differs, so that it says nothing about any of it: how much; null: not so. */
+  function meaningless(name: string): typeof NEVER | null {
+    const count = countOf(name);
+    const { compared, differing } = count;
+    return compared >= TELLING && differing > compared * OTHER_MEANING ? count : null;
+  }
   const found: { readonly rule: Rule; readonly side: Side; readonly finding: Finding }[] = [];
   return {
     names,
@@ -125,29 +137,31 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
     found,
     /** Lines of tickets that the table of volume corrections does not cover. */
     beyondTable: 0,
+    comparing,
     /** When a day begins, ms UTC. */
     beginOf: remembered((day: Day) => beginOf(day, settings.dayOf)),
 
     /** What a rule has found of a subject, which may be nothing. */
     judged(rule: Rule, subject: Subject, differences: readonly Difference[]): void {
-      const { party } = subject;
+      const { party, papers } = subject;
       const side = sideOf(subject);
-      const { compared, differing } = countOf(rule, side);
-      counts.set(nameOf(rule, side), {
+      const name = nameOf(rule, side);
+      const { compared, differing } = countOf(name);
+      counts.set(name, {
         compared: compared + 1,
         differing: differing + Math.sign(differences.length),
       });
+      for (const { kind, id } of rule.isAlone ? [] : papers)
+        if (kind === "invoice") comparing.set(id, (comparing.get(id) ?? new Set()).add(name));
       const partyName = reference.party(party);
       for (const one of differences)
         found.push({ rule, side, finding: findingOf({ ...rule, ...subject, ...one }, partyName) });
     },
 
-    /** More than half of what a rule compared differs, so that it says nothing about any of it: how much; null: not so. */
-    meaningless(rule: Rule, side: Side): typeof NEVER | null {
-      const count = countOf(rule, side);
-      const { compared, differing } = count;
-      return compared >= TELLING && differing > compared * OTHER_MEANING ? count : null;
-    },
+    meaningless: (rule: Rule, side: Side) => meaningless(nameOf(rule, side)),
+    /** Do any of these comparisons (of `comparing`) say something? */
+    isTelling: (names: Iterable<string>): boolean =>
+      Array.from(names).some((name) => meaningless(name) === null),
 
     /** Do these gallons differ from what is expected by no more than is tolerated? */
     isAlike: (gallons: Decimal, expected: Decimal): boolean =>

@@ -48,17 +48,21 @@ const report: MatchReport = {
   from: "2026-11-01",
   to: "2026-11-24",
   filter: { party: null, direction: null },
-  invoices: { all: 3, match: 1, differ: 1, wait: 1, left: 0 },
+  invoices: { all: 3, match: 1, differ: 1, wait: 1, alone: 0, left: 0 },
   ...summed(findings),
   findings,
   accepted: [],
   notCompared: ["the rack price in force: no flow brings rack prices"],
 };
 
-test("one sentence says how it stands; what waits is named where something does", () => {
+test("one sentence says how it stands; what waits or cannot be compared is named where something does", () => {
   const head =
     "Of 3 invoices 1 match; 1 differ: 1,397.50 for us, 0.00 against us; 1 wait for a paper; 1 delivery not billed: about 0.00.";
   expect(headOf(report)).toBe(head);
+  const invoices = { ...report.invoices, all: 5, alone: 2 };
+  expect(headOf({ ...report, invoices })).toContain(
+    "wait for a paper; 2 cannot be compared: no ticket, order or price of theirs is here;",
+  );
 });
 
 test("a terminal has the sums by party, each finding with its papers and both values, and what is not compared", () => {

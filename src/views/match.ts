@@ -11,7 +11,7 @@ import { asCsv } from "./csv.ts";
 /** The sentence that says how it stands. `currency`: left out where bare digits do. */
 export function headOf(
   {
-    invoices: { all, match, differ, wait, left },
+    invoices: { all, match, differ, wait, alone, left },
     sums: { forUs, againstUs },
     notBilled,
   }: Pick<MatchReport, "invoices" | "sums" | "notBilled">,
@@ -22,6 +22,7 @@ export function headOf(
   return [
     `Of ${all} invoices ${match} match; ${differ} differ: ${sum(forUs)} for us, ${sum(againstUs)} against us`,
     wait > 0 && `${wait} wait for a paper`,
+    alone > 0 && `${alone} cannot be compared: no ticket, order or price of theirs is here`,
     left > 0 && `${left} bill no fuel or are drafts or void`,
     `${counted(notBilled.deliveries, "delivery", "deliveries")} not billed: about ${sum(notBilled.about)}.`,
   ]
