@@ -422,6 +422,22 @@ test.each([
   });
 });
 
+test.each([
+  [true, "since the month ended", "2026-11-01T06:00:00Z", null],
+  [false, "before it ended", "2026-10-31T22:00:00Z", null],
+  [false, "in vain", "2026-11-01T06:00:00Z", { code: "x", message: "no answer", next: "" }],
+])("a month counts as read: %s, by a flow that was read %s", async (counts, _, at, why) => {
+  const { officeOf, flow, store } = bench();
+  const bills = flow({ sink: receiver(), source: pagesOf([]) });
+  const home = { ...flow({ name: "home", sink: receiver(), source: pagesOf([]) }), paused: true };
+  const ended = { atMs: Date.parse(at), dueMs: 0, pages: null, received: 0, tookMs: 1 };
+  for (const one of [bills, home]) store.flows.ran(one.flow, ended, why);
+  expect(await officeOf([bills, home]).monthEnd("2026-10")).toMatchObject({
+    unread: counts ? [] : ["bills"],
+    paused: ["home"],
+  });
+});
+
 test("a month counts as matched by a run of all its papers after its end; a later one of one party takes nothing back", async () => {
   const { officeOf, store } = bench();
   const office = officeOf([]);

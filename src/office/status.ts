@@ -17,6 +17,7 @@ import type { MonthReport } from "./month.ts";
 import { type Group, groupsOf, partyOf } from "./quarantine.ts";
 import { holdingKindOf } from "../core/kinds.ts";
 import { type Bucket, isPaidInPart } from "../reconcile/case.ts";
+import type { MatchReport } from "../match/report.ts";
 import type { CaseRow, Unasked } from "../reconcile/report.ts";
 import { type DifferenceRow, ENDED, type Found, type SweepRow } from "../store/reconciliation.ts";
 import type { Person } from "./asked.ts";
@@ -490,13 +491,28 @@ export function monthEnd(parts: OfficeParts, month: string) {
     run !== null && dayOf(iso(run.startedMs)) > days.to ? run : null;
   const compared = after(store.sweeps.lastOf(days));
   const matched = after(store.sweeps.lastMatchedOf(days));
+  const now = status(parts);
+  const { paused = [], read = [] } = Object.groupBy(now.flows, ({ state }) =>
+    state === "paused" ? "paused" : "read",
+  );
+  const isRead = ({ lastError, lastSuccessAt, unread }: FlowStatus): boolean =>
+    lastError === null &&
+    lastSuccessAt !== null &&
+    dayOf(lastSuccessAt) > days.to &&
+    unread.every(({ awaited }) => awaited);
   return {
     month,
+    /** Flows whose sources were not read, or not whole, since the month ended. */
+    unread: read.filter((flow) => !isRead(flow)).map(({ name }) => name),
+    /** Flows that the configuration pauses: nobody reads their sources. */
+    paused: paused.map(({ name }) => name),
     comparedAt: isoOrNull(compared?.endedMs),
     /** What that comparison could not compare, and what to do. */
     notCompared: compared === null ? [] : unaskedIn(compared),
     matchedAt: isoOrNull(matched?.endedMs),
-    status: status(parts),
+    /** Invoices to which nothing was there with which they could be matched. */
+    alone: (JSON.parse(matched?.counts ?? "{}") as Partial<MatchReport>).invoices?.alone ?? 0,
+    status: now,
   };
 }
 

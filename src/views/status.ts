@@ -506,23 +506,23 @@ export function monthEndView(asked: MonthEnd): Blocks {
   ];
 }
 
-function checksOf({ month, comparedAt, notCompared, matchedAt, status }: MonthEnd) {
+function checksOf(asked: MonthEnd) {
+  const { month, unread, paused, comparedAt, notCompared, matchedAt, alone, status } = asked;
   const { flows, quarantine, reconciliation, matching, daemon } = status;
-  const unread = flows.filter(
-    ({ lastError, unread, lastSuccessAt }) =>
-      lastError !== null || lastSuccessAt === null || unread.some(({ awaited }) => !awaited),
-  );
   const pending = flows.reduce((sum, flow) => sum + flow.pending, 0);
   const [left, waiting] = parted(quarantine).map(documentsIn) as [number, number];
   const undelivered = pending + left + waiting;
-  const { confirmed, seen, clears } = reconciliation.differences;
+  const { confirmed, seen, clears, accepted } = reconciliation.differences;
   const differences = confirmed + seen;
-  const documents = address("/documents", { month, state: "pending" });
   return [
     {
       what: "Everything is read",
       isDone: daemon !== null && unread.length === 0,
-      number: unread.length === 0 ? "every flow" : unread.map(({ name }) => name).join(", "),
+      number: [
+        unread.length === 0 ? "every flow" : ["not since the month ended: ", unread.join(", ")],
+        paused.length > 0 && [", without what is paused: ", paused.join(", ")],
+        daemon === null && "; fuelbridge does not run",
+      ],
       where: link("/flows", "Flows"),
     },
     {
@@ -532,12 +532,15 @@ function checksOf({ month, comparedAt, notCompared, matchedAt, status }: MonthEn
         say`${plural(pending, "document")} on the way`,
         waiting > 0 && say`, ${plural(waiting, "document waits", "documents wait")} for another`,
       ],
-      where: waiting > 0 ? link("/needs-you", "Needs you") : link(documents, "Documents"),
+      where:
+        waiting > 0
+          ? link("/needs-you", "Needs you")
+          : link(address("/documents", { state: "pending" }), "Documents"),
     },
     {
       what: "Nothing waits for a decision",
       isDone: left === 0,
-      number: say`${plural(left, "document")} in quarantine`,
+      number: plural(left, "document needs a person", "documents need a person"),
       where: link("/needs-you", "Needs you"),
     },
     {
@@ -558,8 +561,10 @@ function checksOf({ month, comparedAt, notCompared, matchedAt, status }: MonthEn
           ? "not compared"
           : [
               plural(differences, "difference"),
+              notCompared.length > 0 && " in what was compared",
               undelivered > 0 && [" besides ", plural(undelivered, "document"), " not delivered"],
               clears > 0 && [", and ", plural(clears, "invoice"), " paid in part"],
+              accepted > 0 && [", and ", String(accepted), " that a person accepted"],
             ],
       where: link("/reconciliation", "Reconciliation"),
     },
@@ -569,6 +574,7 @@ function checksOf({ month, comparedAt, notCompared, matchedAt, status }: MonthEn
       number: [
         matching.trouble !== null && say`not compared ${at(matching.trouble.at)}; `,
         matchedAt === null ? "not compared after the month" : plural(matching.open, "open finding"),
+        alone > 0 && [", and ", plural(alone, "invoice"), " without a paper to be compared with"],
       ],
       where: link(address("/match", daysOf(month)), "Match"),
     },

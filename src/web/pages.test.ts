@@ -11,6 +11,7 @@ import { asCsv } from "../views/csv.ts";
 import { knownView } from "../views/reconciliation.ts";
 import { monthEndView } from "../views/status.ts";
 import { missingTable } from "../views/documents.ts";
+import type { MonthEnd } from "../office/answers.ts";
 import { asText } from "../views/text.ts";
 import { openTables } from "../config/crossref.ts";
 import { SourceUnavailable } from "../core/errors.ts";
@@ -20,6 +21,7 @@ import { openUsers, usersFile } from "./users.ts";
 
 const signal = new AbortController().signal;
 
+const AT = "2026-11-01T08:00:00.000Z";
 const THREE = [
   bill("INV-117", "9.50", { product: "ULSD-DYED" }),
   bill("INV-118", "20712.42", { product: "ULSD-DYED" }),
@@ -580,7 +582,7 @@ test("the month's end is one page: every point with its number and the way there
   for (const told of [
     /Everything is read . yes|Everything is read ! open/,
     /Everything is delivered ✓ yes 0 documents on the way/,
-    /Nothing waits for a decision ! open 2 documents in quarantine/,
+    /Nothing waits for a decision ! open 2 documents need a person/,
     /Both sides were compared in full, after the month ! open never/,
     /Orders, tickets, invoices and prices match ! open not compared after the month/,
     /Reconciled by, date/,
@@ -590,8 +592,39 @@ test("the month's end is one page: every point with its number and the way there
     expect(body).toContain(`href="${to}"`);
   // The same on the command line.
   expect(asText(monthEndView(await office.monthEnd("2026-10")))).toContain(
-    "2 documents in quarantine",
+    "2 documents need a person",
   );
+});
+
+test("each point of a month's end says what it was measured by, and nothing of what it was not", async () => {
+  const { office } = await site();
+  const told = await office.monthEnd("2026-10");
+  const { status } = told;
+  const { differences } = status.reconciliation;
+  const page = (more: Partial<MonthEnd>): string =>
+    asText(monthEndView({ ...told, unread: [], ...more }));
+  const stands = { ...status, daemon: null };
+  const notCompared = [{ endpoint: "erp", what: "payments", why: "", next: "" }];
+  const accepted = { ...status.reconciliation, differences: { ...differences, accepted: 3 } };
+  for (const [shown, line] of [
+    [page({}), /is read +yes +every flow$/m],
+    [page({ unread: ["bills"] }), /is read +open +not since the month ended: bills$/m],
+    [page({ paused: ["bills"] }), /is read +yes +every flow, without what is paused: bills$/m],
+    [page({ status: stands }), /is read +open +every flow; fuelbridge does not run$/m],
+    [
+      page({ comparedAt: AT, notCompared }),
+      /agree +open +0 differences in what was compared besides 2 documents not delivered/,
+    ],
+    [
+      page({ comparedAt: AT, status: { ...status, reconciliation: accepted } }),
+      /not delivered, and 3 that a person accepted/,
+    ],
+    [
+      page({ matchedAt: AT, alone: 2 }),
+      /match +yes +0 open findings, and 2 invoices without a paper to be compared with/,
+    ],
+  ] as const)
+    expect(shown.replaceAll(/\n +/g, " ")).toMatch(line);
 });
 
 test("a month is not called delivered while documents wait for others", async () => {
@@ -603,7 +636,7 @@ test("a month is not called delivered while documents wait for others", async ()
   expect(text).toMatch(
     /Everything is delivered +open +0 documents on the way, 2 documents wait for another/,
   );
-  expect(text).toMatch(/Nothing waits for a decision +yes +0 documents in quarantine/);
+  expect(text).toMatch(/Nothing waits for a decision +yes +0 documents need a person/);
 });
 
 test("no month agrees while documents are not delivered, and the page of differences says so, too", async () => {
