@@ -105,8 +105,8 @@ export const connections = defineMapping({
   number: ({ id }) => id,
   map(connection, references) {
     const { id, erpId, fromCompanyId, toCompanyId } = connection;
-    const isOurs = (erpId ?? "") !== "" || [fromCompanyId, toCompanyId].some(isPartyOf(references));
-    if (isOurs) return skip("known to the ERP");
+    const known = erpId || partyOf(references, fromCompanyId) || partyOf(references, toCompanyId);
+    if (known) return skip("known to the ERP", known);
     return {
       ...pick(connection, "id", "status", "message", "paymentTerms", "creditLimit"),
       number: id,
@@ -117,11 +117,9 @@ export const connections = defineMapping({
   },
 });
 
-const isPartyOf =
-  (references: References) =>
-  (companyId: string): boolean =>
-    references.find("customer", companyId) !== null ||
-    references.find("supplier", companyId) !== null;
+/** The code of the party that was made this company; null: none was. */
+const partyOf = (references: References, companyId: string): string | null =>
+  references.find("customer", companyId) ?? references.find("supplier", companyId);
 
 /** Rack prices that are entered on the platform, for the price lists of an ERP. */
 export const rackPrices = defineMapping({

@@ -78,7 +78,7 @@ export const bookedSuppliers = parties("books/suppliers", "supplier");
  */
 function newCompany(party: PartyRecord, references: References, role: Role): CreateParty | Skip {
   const { code, name, companyId, active } = party;
-  if (companyId !== null) return skip("known to the platform");
+  if (companyId !== null) return skip("known to the platform", companyId);
   if (active) return companyOf(party);
   const there = references.find(role, code);
   if (there === null) return skip("inactive");
@@ -457,10 +457,11 @@ export const bookedPaidInvoices = defineMapping({
   number: numberOf,
   map(record, references) {
     if (record.type !== "out") return skip("supplier invoice");
-    if (record.state === "paid" && record.paidByPlatform) return skip("paid on the platform");
-    const { id, number } = record;
+    const { id, number, platformId } = record;
     // A remittance knows an invoice by its number alone.
     const key = (id === number ? references.numbered?.("invoice", number) : null) ?? id;
+    if (record.state === "paid" && record.paidByPlatform)
+      return skip("paid on the platform", references.find("invoice", key) ?? platformId ?? id);
     if (record.state === "paid" && !record.lines?.length)
       expectAsDelivered(record, key, references);
     return settled(record, key, references);

@@ -374,10 +374,13 @@ export interface References {
   readonly isThere?: boolean;
 }
 
-/** This record is rightly not delivered: a draft, a cancelled document. Counted, never quarantined. */
+/** This record is rightly not delivered: a draft, a cancelled document. Counted; once it was delivered it is a person's. */
 export interface Skip {
   readonly skip: string;
-  /** The other side's id of the document that the record says it was made of: it is no second one of that. */
+  /**
+   * The other side's id of what the record says it was made of, or is known as there: it is no second one of that, and
+   * that side needs to be told nothing.
+   */
   readonly madeOf?: string;
 }
 

@@ -28,6 +28,7 @@ import {
   mayFreeze,
   trip,
 } from "./breakers.ts";
+import { tellWaiting } from "./awaited.ts";
 import { deliver, keyOf, leave, mostOf, moved, takenFrom, thaw } from "./deliver.ts";
 import {
   askedFor,
@@ -39,7 +40,7 @@ import {
   PLATFORM,
   RESTORED,
 } from "./engine.ts";
-import { type Judged, type Ready, Round, tellWaiting } from "./lifecycle.ts";
+import { type Judged, type Ready, Round } from "./lifecycle.ts";
 import { pull, type Trouble } from "./pull.ts";
 import type { Nightly } from "./reconcile/nightly.ts";
 import { dueAfterJump, dueFrom, intervalOf, nextDue, outOfStep, untilDue } from "./schedule.ts";

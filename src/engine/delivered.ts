@@ -482,6 +482,14 @@ export const goneBefore = (endpoint: string): Fault => ({
   next: `Retry it when it belongs there: it is delivered as a new one. If it was removed on purpose, close it.`,
 });
 
+/** The flow takes a record no more (an option, a role, a filter, a draft again) that it has delivered. */
+export const skippedSince = (endpoint: string, { number }: Link, why: string): Fault => ({
+  code: "skipped-after-delivery",
+  message: `${number} was delivered, and "${endpoint}" has it as it was then: it is not taken any more (${why})`,
+  next: `Change it in "${endpoint}" by hand, or cancel it there, and close this. If it still belongs there, correct it where it comes from, and it closes by itself; or correct the flow's options or its filter, then retry.`,
+  reason: `was delivered and is not taken any more: ${why}`,
+});
+
 /** The receiver holds other values. `message`: one line per field. */
 const differs = (endpoint: string, message: string, takesChanges: boolean): Fault => ({
   code: "differs",

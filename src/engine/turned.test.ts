@@ -11,7 +11,7 @@ import {
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Decimal } from "../core/decimal.ts";
-import { type Change, defineMapping } from "../core/contract.ts";
+import { type Change, defineMapping, skip } from "../core/contract.ts";
 import type { Kind } from "../core/kinds.ts";
 import { resolve, retry, select } from "../office/decisions.ts";
 import type { Flow } from "./engine.ts";
@@ -191,3 +191,45 @@ test("a posted document that is another company's now goes nowhere before a pers
   ]);
   expect(bench.store.links.find("invoice", "platform", "P-1")?.party).toBe("C");
 });
+
+test.each([
+  ["platform", "create", undefined, "quarantined"],
+  ["platform", "upsert", undefined, "quarantined"],
+  ["erp", "upsert", undefined, "quarantined"],
+  ["erp", "create", "platform", "skipped"],
+] as const)(
+  "what was delivered from the %s and is skipped since is for a person (%s, made of %s: %s)",
+  async (side, writes, madeOf, state) => {
+    const bench = engineOn(tempFolder());
+    const sink = receiver({ writes });
+    const mapping = defineMapping({
+      ...billMapping,
+      map: (told: z.infer<typeof Bill>) =>
+        told.product ? skip("a sale, and it takes purchases", madeOf) : told,
+    });
+    const [first, since, again] = [
+      bill("1", "5"),
+      bill("1", "9", { product: "d" }),
+      bill("1", "5"),
+    ];
+    const pages = [first, since, { ...again, version: "3" }].map((change) => [
+      { changes: [change], position: 1 },
+    ]);
+    const ends = side === "platform" ? HOME : {};
+    const flow = bench.flow({ ...ends, side, mapping, sink, source: pagesOf(...pages) });
+    await runFlow(bench.engine, flow, signal);
+    await runFlow(bench.engine, flow, signal);
+    expect(sink.sent).toHaveLength(1);
+    expect(Object.fromEntries(bench.store.deliveries.counts(flow.flow))).toEqual({
+      delivered: 1,
+      [state]: 1,
+    });
+    const told = bench.store.questions.quarantine().map(({ code, cause }) => [code, cause]);
+    const endpoint = side === "platform" ? "erp" : "platform";
+    const cause = `1 was delivered, and "${endpoint}" has it as it was then: it is not taken any more (a sale, and it takes purchases)`;
+    expect(told).toEqual(state === "skipped" ? [] : [["skipped-after-delivery", cause]]);
+    // It closes by itself.
+    await runFlow(bench.engine, flow, signal);
+    expect(bench.store.questions.quarantine()).toEqual([]);
+  },
+);
