@@ -234,6 +234,20 @@ export type CustomerInvoiceDocument = z.infer<typeof CustomerInvoiceDocument>;
 export type SupplierInvoiceDocument = z.infer<typeof SupplierInvoiceDocument>;
 export type PaymentDocument = z.infer<typeof PaymentDocument>;
 
+/** The status of a document that counts no more, or not yet; else "". What no file says of it is for a person. */
+export const endedAs = ({ status }: { readonly status: string }): string =>
+  ["VOID", "CANCELLED", "DRAFT"].includes(status) ? status : "";
+
+/** What its receiver books: two files of one are two documents there, unless each says which version of which one it is. */
+const BOOKED: ReadonlySet<DocumentName> = new Set([
+  "orders",
+  "delivery-tickets",
+  "customer-invoices",
+  "supplier-invoices",
+  "payments",
+]);
+export const isBooked = (name: DocumentName): boolean => BOOKED.has(name);
+
 /** By the name that the configuration and the file names use; the operation enters every key, and never changes. */
 export const documents = {
   orders: { schema: OrderDocument, operation: "file.order.deliver" },

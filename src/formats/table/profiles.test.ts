@@ -19,7 +19,7 @@ import {
 } from "./profile.ts";
 import { profileSchema } from "./settings.ts";
 import { tryProfile } from "./records.ts";
-import { documentsWriter } from "./write.ts";
+import { documentsWriter, tableWriter } from "./write.ts";
 import { d, invoice, line } from "../../../test/files/sink.ts";
 
 const DATA = join(import.meta.dirname, "../../../test/data");
@@ -204,6 +204,28 @@ describe("shipped profiles", () => {
     const document = { ...iifInvoice(), ...more };
     expect(() => writeDocuments("customer-invoices", [document], profile)).toThrow(Refused);
   });
+
+  test.each([
+    ["quickbooks/iif-sales", true, "create"],
+    ["apprise/ar-invoices", false, "create"],
+    ["files/customer-invoices", false, "upsert"],
+  ])(
+    "%s without a version is never written again: who reads it would book it twice",
+    (profile, isSame, writes) => {
+      const settings = { document: "customer-invoices", profile, per: "document" } as const;
+      const site = { folder: "", dayOf: (instant: string) => instant.slice(0, 10) };
+      const writer = tableWriter({ ...settings, spreadsheetSafe: false }, site);
+      expect(writer.writes).toBe(writes);
+      if (writes === "upsert") return;
+      const told = (more: object) => writer.concerns?.({ ...iifInvoice(), ...more });
+      const later = { version: "2026-04-01T00:00:00Z", status: "PAID" };
+      expect(told(later)).toEqual(told({}));
+      // What the file does not have is nothing new to its reader; a void always is.
+      expect(told({ dueDate: "2026-09-09" })).toEqual(isSame ? told({}) : expect.anything());
+      for (const news of [{ number: "A-1" }, { status: "VOID" }])
+        expect(told(news)).not.toEqual(told({}));
+    },
+  );
 
   test("a text that was frozen before its encoding was set loses no character", () => {
     expect(bytesOf("Peña €", "windows-1252").toString("hex")).toBe("5065f1612080");

@@ -8,7 +8,7 @@ import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { sortableInstant } from "../../core/keys.ts";
 import { amountText } from "../../core/text.ts";
-import { type DocumentName, documents } from "../documents.ts";
+import { type DocumentName, documents, endedAs, isBooked } from "../documents.ts";
 import {
   type DocumentWriter,
   expectCents,
@@ -323,10 +323,11 @@ export function tableWriter(
   const { document, per, itemsMax } = config;
   const { encoding, ending } = writing.profile;
   const write = documentsWriter(writing);
+  const isUpsert = tellsWhich(writing.profile) || !isBooked(document);
   return {
     form: `files.${document}`,
     operation: documents[document].operation,
-    writes: "upsert",
+    ...(isUpsert ? { writes: "upsert" } : { writes: "create", concerns: concernsOf(write) }),
     itemsMax: per === "batch" ? (itemsMax ?? BATCH_ITEMS_MAX) : 1,
     encoding,
     nameOf: (items) => nameOf(config, items, ending),
@@ -334,6 +335,11 @@ export function tableWriter(
     totalsOf: (name, body) => totalsIn(writing, name, body),
   };
 }
+
+/** What a reader who cannot tell versions apart gets of a document: its file, and that it counts no more. */
+const concernsOf =
+  (write: ReturnType<typeof documentsWriter>) =>
+  (document: unknown): unknown => [write([document]), endedAs(document as { status: string })];
 
 /** @throws InvalidProfile */
 export const writingOf = (

@@ -9,6 +9,7 @@ import { amountText } from "../../core/text.ts";
 import {
   CustomerInvoiceDocument,
   documents,
+  endedAs,
   hoursOf,
   OrderDocument,
   taxesByLine,
@@ -280,9 +281,6 @@ function orderLine(
 
 /* Documents as interchanges: one group, one transaction set for each document. */
 
-/** No set says that a document counts no more. */
-const ENDED: ReadonlySet<string> = new Set(["VOID", "CANCELLED", "DRAFT"]);
-
 /** `notTold`: fields of the document and of its lines that the set does not have. */
 const kindOf = <D extends { readonly status: string }>(
   functionalId: string,
@@ -298,7 +296,8 @@ const kindOf = <D extends { readonly status: string }>(
   /** From ST to SE; `place`: in its group. @throws Refused */
   text(context: Context, document: unknown, place: number): string[] {
     const parsed = schema.parse(document);
-    if (ENDED.has(parsed.status))
+    // No set says that a document counts no more.
+    if (endedAs(parsed) !== "")
       throw new Refused({
         code: "ended",
         message: `it is ${parsed.status}, and an ${set} cannot say so`,
@@ -312,7 +311,7 @@ const kindOf = <D extends { readonly status: string }>(
     const parsed = schema.parse(document);
     return {
       ...sentOf(parsed, notTold, dayOf),
-      ended: ENDED.has(parsed.status) ? parsed.status : "",
+      ended: endedAs(parsed),
     };
   },
 });
