@@ -22,7 +22,7 @@ const CODES = {
     "number-twice other-issuer overpaid price-too-high quantity-break renumbered several-prices",
     "tax-included too-long too-many-lines unknown-line unprintable unreadable-record zero-price",
   ],
-  "correct retry resolve": ["corrected-before skipped-after-delivery"],
+  "correct retry resolve": ["corrected-before row-twice skipped-after-delivery"],
   "correct wait resolve": ["waits-for-skipped"],
   "correct link resolve": ["number-kept"],
   /** The receiver does not take such a thing, or must not have it changed; or a person has closed what it waits for. */

@@ -114,7 +114,7 @@ const rules: readonly Rule[] = [
   { name: "another site has it, or nobody knows which one", judge: judgeSite },
   {
     name: "its source says what is wrong with it",
-    judge: ({ delivery: { fault } }) => fault && quarantined(fault),
+    judge: judgeTold,
   },
   {
     name: "a second half waits for what the first one shows",
@@ -484,6 +484,13 @@ const TURNING_KINDS: Readonly<
 const turnsOf = ({ side, mapping }: Flow): readonly Kind[] =>
   side === "platform" ? (TURNING_KINDS[mapping.kind]?.turns ?? []) : [];
 
+/** What its source only doubts goes when a person retries it. */
+function judgeTold(document: PendingDocument): Verdict | null {
+  const { fault } = document.delivery;
+  if (fault?.code !== "row-twice") return fault && quarantined(fault);
+  return untilRetried(document, fault.message, fault);
+}
+
 /** Null also where a person has seen to it and said so with a retry. */
 function judgeTurned(document: PendingDocument): Verdict | null {
   const { engine, flow, link, delivery, number } = document;
@@ -509,12 +516,12 @@ function untilRetried(
 ): Verdict | null {
   const { incidents } = engine.store;
   if (incidents.state(record, "turned") === "retried") {
-    audit(engine, flow, "turned over", told, { delivery });
+    audit(engine, flow, `${fault.code} over`, told, { delivery });
     incidents.end(delivery, "turned");
     return null;
   }
   const also = (): void => {
-    audit(engine, flow, "turned", told, { delivery });
+    audit(engine, flow, fault.code, told, { delivery });
     incidents.open(delivery, "turned");
   };
   return quarantined(fault, { also });

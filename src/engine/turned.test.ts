@@ -233,3 +233,17 @@ test.each([
     expect(bench.store.questions.quarantine()).toEqual([]);
   },
 );
+
+test("what its source doubts waits for a person, and goes when that person retries it", async () => {
+  const bench = engineOn(tempFolder());
+  const sink = receiver();
+  const fault = { code: "row-twice", message: "DT-1 has one row twice", next: "Look." } as const;
+  const source = pagesOf([{ changes: [{ ...bill("DT-1", "5"), fault }], position: 1 }]);
+  const flow = bench.flow({ sink, source });
+  await runFlow(bench.engine, flow, signal);
+  expect(bench.store.questions.quarantine().map(({ cause }) => cause)).toEqual([fault.message]);
+  for (const one of select(bench.engine, [flow], "all")) retry(bench.engine, one);
+  await runFlow(bench.engine, flow, signal);
+  expect(bench.store.questions.quarantine()).toEqual([]);
+  expect(sink.executed).toHaveLength(1);
+});

@@ -41,6 +41,8 @@ export interface Layout<R = unknown, Name extends string = string> {
   readonly lists: Readonly<Record<string, Fields>>;
   /** Those of the lists that are null where they are not exported at all. */
   readonly optional: readonly string[];
+  /** The list whose rows add up to what nothing else in the record says; null: none does. */
+  readonly adds: string | null;
   /** The files say how things are, not what happened: the same file may rightly come again after another one. */
   readonly restates: boolean;
   readonly record: z.ZodType<R>;
@@ -90,8 +92,9 @@ export function layoutOf<R, const Name extends string>(
   {
     name,
     restates = false,
+    adds = null,
     key,
-  }: Pick<Layout<R, Name>, "name" | "key"> & { readonly restates?: boolean },
+  }: Pick<Layout<R, Name>, "name" | "key"> & Partial<Pick<Layout, "restates" | "adds">>,
 ): Layout<R, Name> {
   const head: Record<string, Field> = {};
   const lists: Record<string, Fields> = {};
@@ -103,7 +106,7 @@ export function layoutOf<R, const Name extends string>(
       if (schema instanceof z.ZodNullable) optional.push(field);
     } else head[field] = fieldOf(schema as z.ZodType);
   }
-  return { name, head, lists, optional, restates, record, key };
+  return { name, head, lists, optional, adds, restates, record, key };
 }
 
 /*
@@ -129,7 +132,7 @@ export const deliveryTickets = layoutOf(
       }),
     ),
   }),
-  { name: "plain/delivery-tickets", key: ({ number }) => number },
+  { name: "plain/delivery-tickets", adds: "lines", key: ({ number }) => number },
 );
 export type PlainTicketLine = z.infer<typeof deliveryTickets.record>["lines"][number];
 

@@ -1,6 +1,7 @@
 /** The rows of one file into typed values and drafts of records: which rows are one, and which blocks of them its lists. */
 import { Decimal } from "../../core/decimal.ts";
 import { defined } from "../../core/defined.ts";
+import { stringifyExact } from "../../core/json.ts";
 import { FileFault } from "../format.ts";
 import { expectTotals } from "../manifest.ts";
 import { BadCell, type Cell, foldedAs, shownCell } from "./cells.ts";
@@ -235,6 +236,8 @@ export interface Draft {
   readonly values: Readonly<Record<string, unknown>>;
   readonly line: number;
   readonly problems: readonly Problem[];
+  /** A row that it has twice, where nothing tells whether both count. Left out: there is none. */
+  readonly alike?: string;
   /** The cells of its rows as they stand: what is kept of a record that cannot be read. */
   readonly raw: readonly (readonly string[])[];
 }
@@ -354,6 +357,7 @@ function groupDraft(table: Table, rows: readonly TableRow[], joins: readonly Joi
   if (table.heading !== null && heading === null)
     problems.push(rowProblem(table, first, `has no row "${table.heading.tag}" above it`));
   const { layout } = table.profile;
+  let alike: Draft["alike"];
   for (const name of Object.keys(layout.lists)) {
     const blocks = table.lists.filter((one) => one.name === name);
     const join = joins.find((one) => one.name === name);
@@ -363,8 +367,10 @@ function groupDraft(table: Table, rows: readonly TableRow[], joins: readonly Joi
     values[name] = isNone ? [] : (entries?.map((entry) => entry.values) ?? null);
     problems.push(...(entries ?? []).flatMap((entry) => entry.problems));
     problems.push(...blocks.flatMap((list) => numberedTwice(table, list, rows)));
+    if (name === layout.adds) alike = alikeIn(table, name, rows, entries ?? []);
   }
-  return { values, line: first.line, problems, raw: rows.map(({ cells }) => cells) };
+  const raw = rows.map(({ cells }) => cells);
+  return { values, line: first.line, problems, raw, ...defined({ alike }) };
 }
 
 /** What the last row of a record says goes into its values. */
@@ -408,6 +414,20 @@ function numberedTwice(
       return [];
     });
   });
+}
+
+/** Rows that the ERP numbers are told apart by their numbers; those of a further file are known by their values. */
+function alikeIn(
+  { profile, lists }: Table,
+  name: string,
+  rows: readonly Row[],
+  entries: readonly Entry[],
+): Draft["alike"] {
+  if (profile.lists.some((one) => one.name === name && one.counts.length > 0)) return undefined;
+  const texts = lists.some((one) => one.name === name)
+    ? rows.map(({ cells }) => cells.join(", "))
+    : entries.map(({ values }) => stringifyExact(values));
+  return texts.find((text, at) => texts.indexOf(text) < at);
 }
 
 function listEntry(table: Table, list: Table["lists"][number], row: Row): Entry | null {

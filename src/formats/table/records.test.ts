@@ -60,6 +60,30 @@ lists: { lines: { counts: Row, columns: { product: Product, grossGallons: Gross 
   expect(records).toEqual(["fault of T1", expect.stringContaining('"number":"T2"')]);
 });
 
+test("the same whole row twice in a ticket is told where rows have no numbers, and one cell more tells them apart", async () => {
+  const profile = parseProfile(
+    `layout: plain/delivery-tickets
+record: { same: [number] }
+columns: { number: Ticket, status: State }
+lists: { lines: { columns: { product: Product, grossGallons: Gross } } }
+`,
+    "my.yaml",
+  );
+  const rows = ["T1,1", "T1,1", "T2,1", "T2,2", "T3,1"].map((one) => {
+    const [ticket = "", tank = ""] = one.split(",");
+    return `${ticket},ISSUED,${tank},ULSD,500\r\n`;
+  });
+  const { records } = await read(
+    profile,
+    Buffer.from(`Ticket,State,Tank,Product,Gross\r\n${rows.join("")}`),
+  );
+  expect(records).toEqual([
+    "fault of T1",
+    expect.stringContaining('"number":"T2"'),
+    expect.stringContaining('"number":"T3"'),
+  ]);
+});
+
 const begin = (name: string, length: number): Buffer =>
   readFileSync(new URL(`../../../test/data/tryton-export/${name}`, import.meta.url)).subarray(
     0,

@@ -4,6 +4,7 @@ import { open } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Change, Page } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
+import { defined } from "../../core/defined.ts";
 import { sumOf } from "../../core/groups.ts";
 import { parseExact, stringifyExact } from "../../core/json.ts";
 import type { Fault } from "../../core/record.ts";
@@ -243,8 +244,11 @@ function change(layout: Layout, file: string, draft: Draft): Change {
   const place = `${file} line ${draft.line}`;
   const key = layout.key(draft.values);
   const [problem] = draft.problems;
-  if (problem === undefined && key !== null && key.length <= ID_MAX)
-    return { id: key, version: null, text: recordText(draft.values), origin: place };
+  if (problem === undefined && key !== null && key.length <= ID_MAX) {
+    const fault = draft.alike === undefined ? undefined : alikeFault(key, draft.alike);
+    const text = recordText(draft.values);
+    return { id: key, version: null, text, origin: place, ...defined({ fault }) };
+  }
   const problems = draft.problems.map(({ message }) => message);
   const text = stringifyExact({ rows: draft.raw, problems });
   const id = key === null || key.length > ID_MAX ? place : key;
@@ -302,6 +306,14 @@ const keyFault = (key: string): Fault => ({
   code: "bad-key",
   message: `The key is ${key.length} characters long; 1 to ${ID_MAX} are possible.`,
   next: NEXT,
+});
+
+/** It is read whole, and says nothing of its place in the file, which moves: who retries it says that both count (src/engine/lifecycle.ts). */
+const alikeFault = (key: string, row: string): Fault => ({
+  code: "row-twice",
+  message: `${key} has one row twice, and both would count: ${row}.`,
+  reason: "two rows of one record are the same",
+  next: "Has the export doubled it? Correct it there: the corrected one is taken by itself. If both are right, retry it. Where the ERP numbers its rows, name that column in `counts` of the profile: then they are told apart.",
 });
 
 /** The same for a change that no table has. */
