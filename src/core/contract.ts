@@ -377,10 +377,7 @@ export interface References {
 /** This record is rightly not delivered: a draft, a cancelled document. Counted; once it was delivered it is a person's. */
 export interface Skip {
   readonly skip: string;
-  /**
-   * The other side's id of what the record says it was made of, or is known as there: it is no second one of that, and
-   * that side needs to be told nothing.
-   */
+  /** The other side's id of what the record says it was made of, or is there: no second one of that, and nothing new to that side. */
   readonly madeOf?: string;
 }
 
