@@ -396,9 +396,13 @@ test("a customer that somebody made inactive gets no second one of its name, and
   expect(company.rows("Invoice")).toMatchObject([{ CustomerRef: { value: now.Id } }]);
 });
 
-test.each(["2026-11-21", "2026-11-24"])(
-  "an invoice whose payment somebody took off it is not paid a second time, whatever its day (%s): a person is told which one stands idle",
-  async (date) => {
+test.each([
+  ["2026-11-21", "somebody took off it", "payment:pay-1 ACH 4711"],
+  ["2026-11-24", "somebody took off it", "payment:pay-1 ACH 4711"],
+  ["2026-11-24", "a clerk entered without it", "check 17"],
+])(
+  "an invoice whose payment, whatever its day (%s), %s is not paid a second time: a person is told which one stands idle",
+  async (date, _, PrivateNote) => {
     const company = await openCompany();
     const { sinks } = opened(settings(company));
     const { ids = [] } = await deliver(sinks["invoices"] as Sink, item);
@@ -406,7 +410,8 @@ test.each(["2026-11-21", "2026-11-24"])(
     const money = { amount: d("19934.08"), date, invoiceId: "id-FL-1" };
     await deliver(sinks["payments"] as Sink, itemOf(paymentDocument("pay-1", id, money)));
     const [payment] = company.rows("Payment");
-    company.edit("Payment", payment?.Id ?? "", { Line: [], UnappliedAmt: d("19934.08") });
+    const idle = { Line: [], UnappliedAmt: d("19934.08"), PrivateNote };
+    company.edit("Payment", payment?.Id ?? "", idle);
     company.edit("Invoice", id, { Balance: d("19934.08"), LinkedTxn: [] });
     const paid = itemOf(invoiceDocument("FL-1", { status: "paid", paidDate: "2026-11-21" }));
     expect(await deliver(sinks["invoices"] as Sink, paid)).toMatchObject({
@@ -416,6 +421,10 @@ test.each(["2026-11-21", "2026-11-24"])(
       },
     });
     expect(company.rows("Payment")).toHaveLength(1);
+    // Another sum of a clerk's is other money.
+    if (PrivateNote !== "check 17") return;
+    company.edit("Payment", payment?.Id ?? "", { UnappliedAmt: d("19934.09") });
+    expect(await deliver(sinks["invoices"] as Sink, paid)).toMatchObject({ outcome: "done" });
   },
 );
 

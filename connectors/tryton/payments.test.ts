@@ -6,12 +6,15 @@ import type { Inspection, Sink } from "../../src/core/contract.ts";
 import type { Answer } from "../../src/core/outcome.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
 import { billSink, invoiceSink, paymentSink } from "./sinks.fixture.ts";
+import type { Decimal } from "../../src/core/decimal.ts";
 import { takeBack, unreconcile } from "./clerk.fixture.ts";
+import { day } from "./rows.ts";
 import {
   allInvoices,
   begun,
   billDocument,
   d,
+  type Desk,
   deskIn,
   deskWith,
   find,
@@ -48,6 +51,38 @@ async function booked(server: TrytonServer, more: object = {}) {
   const toPay = async (): Promise<unknown> =>
     (await rows<object>(desk, "account.invoice", [], ["amount_to_pay", "state"]))[0];
   return { desk, sink: paymentSink(desk.books), invoice, toPay };
+}
+
+/** A clerk books cash on what the party of the invoice owes, without the invoice; the entry. */
+async function cashOf({ clerk, books }: Desk, party: string, amount: Decimal): Promise<number> {
+  const one = (model: string, ...domain: unknown[]): Promise<number | undefined> =>
+    clerk.call<number[]>(`model.${model}.search`, [domain, 0, 1, null]).then(([id]) => id);
+  const account = (code: string) => one("account.account", ["code", "=", code]);
+  const date = day("2026-11-21");
+  const line = { debit: d("0"), credit: d("0") };
+  const values = {
+    company: (await books.tryton.session()).company,
+    journal: await one("account.journal", ["code", "=", "CASH"]),
+    period: await one("account.period", ["start_date", "<=", date], ["end_date", ">=", date]),
+    date,
+    lines: [
+      [
+        "create",
+        [
+          { ...line, account: await account("1000"), debit: amount },
+          {
+            ...line,
+            account: await account("1200"),
+            credit: amount,
+            party: await one("party.party", ["code", "=", party]),
+          },
+        ],
+      ],
+    ],
+  };
+  const [move] = await clerk.call<[number]>("model.account.move.create", [[values]]);
+  await clerk.call("model.account.move.post", [[move]]);
+  return move;
 }
 
 describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
@@ -219,6 +254,22 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
         message: expect.stringContaining(`20,129.33 of #${moveIn(made)} `) as string,
       },
     });
+  });
+
+  test("a clerk's cash of the same sum that names no invoice is not booked a second time: a person is told which one", async () => {
+    const { desk, invoice, toPay } = await booked(server);
+    const move = await cashOf(desk, invoice.party.code, d("20129.33"));
+    const paid = { ...invoice, status: "paid", paidDate: "2026-11-21" } as const;
+    expect(await send(invoiceSink(desk.books), paid)).toMatchObject({
+      fault: {
+        code: "paid-by-others",
+        message: expect.stringContaining(`20,129.33 of #${move}`) as string,
+      },
+    });
+    expect(await toPay()).toMatchObject({ amount_to_pay: d("20129.33") });
+    await cashOf(desk, invoice.party.code, d("20129.34"));
+    await takeBack(desk, move);
+    expect(await send(invoiceSink(desk.books), paid)).toMatchObject({ outcome: "done" });
   });
 
   test("a payment that was taken back or moved in Tryton is told field by field, one that is gone as gone", async () => {

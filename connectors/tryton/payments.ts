@@ -142,9 +142,8 @@ const OWED_IN = rpc.either({
 });
 
 /** What is open is not settled with anything: money on account. */
-const UNSETTLED = [
-  ["lines", "where", rpc.where({ "reconciliation =": null, "account.reconcile =": true })],
-];
+const ON_ACCOUNT = { "reconciliation =": null, "account.reconcile =": true } as const;
+const UNSETTLED = [["lines", "where", rpc.where(ON_ACCOUNT)]];
 
 const STAMPED = rpc.textsOrNone("create_date write_date");
 const PAYMENT_LINE = {
@@ -169,6 +168,34 @@ interface Names {
   readonly moves?: readonly number[];
   /** Marks that their descriptions begin with. */
   readonly marks?: readonly string[];
+  /** Documents whose parties, by their codes, have money on account: settled with nothing. */
+  readonly ofParties?: readonly {
+    readonly party: string;
+    readonly type: PaymentDocument["type"];
+  }[];
+}
+
+const clauseOf = ({ invoices = [], moves = [], marks = [], ofParties = [] }: Names): rpc.Domain =>
+  rpc.either(
+    { "move.origin in": invoices.map((id) => resourceOf({ id })), "move in": moves },
+    ...marks.map((mark) => ["move.description", "like", `${paymentMark(mark)} %`]),
+    ...ofParties.map(({ party, type }) =>
+      rpc.where({
+        ...ON_ACCOUNT,
+        "move.state =": "posted",
+        "party.code =": party,
+        [type === "out" ? "credit >" : "debit >"]: Decimal.zero,
+      }),
+    ),
+  );
+
+/** Database ids of the invoices that these pay. */
+async function invoicesOf(books: Books, desired: readonly DesiredPayment[]): Promise<number[]> {
+  const known = desired.flatMap(({ on }) => (on === undefined ? [] : rowOf(on).id));
+  const names = desired.flatMap(({ document, on }) => (on ? [] : document.invoice));
+  if (names.length === 0) return known;
+  const clause = rpc.either({ "number in": names, "id in": draftsIn(names) });
+  return [...known, ...(await rpc.idsOf(books, INVOICE, await rpc.ownOf(books, [clause])))];
 }
 
 function recordsOf(books: Books): Records<"payment", Facts, Payment> {
@@ -176,12 +203,7 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
 
   /** @param domain that all of them are in */
   async function found(names: Names, domain: rpc.Domain, signal?: AbortSignal) {
-    const { invoices = [], moves = [], marks = [] } = names;
-    const clause = rpc.either(
-      { "move.origin in": invoices.map((id) => resourceOf({ id })), "move in": moves },
-      ...marks.map((mark) => ["move.description", "like", `${paymentMark(mark)} %`]),
-    );
-    const all = [...domain, clause, OWED];
+    const all = [...domain, clauseOf(names), OWED];
     const rows = await rpc.rowsOf(books, MOVE_LINE, all, PAYMENT_LINE, { signal });
     const lines = rows.filter(({ origin }) => origin?.startsWith(`${MOVE_LINE},`) !== true);
     return [...Map.groupBy(lines, ({ move }) => move.id)]
@@ -218,15 +240,6 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
   const held = async (moves: readonly number[], signal: AbortSignal) =>
     withInvoices(await found({ moves }, [], signal), undefined, signal);
 
-  /** Database ids of the invoices that these pay. */
-  async function invoicesOf(desired: readonly DesiredPayment[]): Promise<number[]> {
-    const known = desired.flatMap(({ on }) => (on === undefined ? [] : rowOf(on).id));
-    const names = desired.flatMap(({ document, on }) => (on ? [] : document.invoice));
-    if (names.length === 0) return known;
-    const clause = rpc.either({ "number in": names, "id in": draftsIn(names) });
-    return [...known, ...(await rpc.idsOf(books, INVOICE, await rpc.ownOf(books, [clause])))];
-  }
-
   /** On the invoices that their links name, and by the entries that links and the guard name. */
   async function located(desired: readonly DesiredPayment[], { made, purpose }: Call) {
     const isOlder = ({ mark }: DesiredPayment): boolean => !made.has(mark) && !isSettlement(mark);
@@ -235,14 +248,22 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
     // First of all: an entry that is known by now is seen by what looks afterwards.
     for (const { document, mark } of older)
       known.push(...(await guards[document.type].known([mark])).values());
-    const invoices = await invoicesOf(desired);
+    const invoices = await invoicesOf(books, desired);
     const bound = movesIn(desired.flatMap(({ binding }) => binding ?? []));
     // What the platform has moved to another invoice since it was booked is found wherever it stands, also by a store that
     // has lost its link.
-    const names = { invoices, moves: [...known, ...bound], marks: older.map(({ mark }) => mark) };
-    const all = await found(names, DESCRIBED);
+    const settling = desired.filter(({ mark }) => isSettlement(mark));
+    const isSettling = settling.length > 0;
+    const names = {
+      invoices,
+      moves: [...known, ...bound],
+      marks: older.map(({ mark }) => mark),
+      ofParties: settling.flatMap(({ document: { type }, on }) =>
+        on?.party ? [{ type, party: on.party }] : [],
+      ),
+    };
+    const all = await found(names, isSettling ? [] : DESCRIBED);
     const marks = new Set<string | null>(desired.map(({ mark }) => mark));
-    const isSettling = desired.some(({ mark }) => isSettlement(mark));
     const own = all.filter(
       ({ payment }) => marks.has(payment.mark) || (isSettling && (payment.idle?.sign ?? 0) > 0),
     );

@@ -278,10 +278,10 @@ export const platformIdOf = (mark: string): string =>
   isSettlement(mark) ? mark.slice(SETTLEMENT.length) : mark;
 const SETTLEMENT = "settlement:";
 
-/** What pays nothing of a payment of the platform that stands: somebody took it off what it paid, or off one of several. */
-export function idleOf({ mark, status, facts: { words, money }, idle }: Entry): Decimal {
+/** What pays nothing of a payment that stands: somebody took it off what it paid, or entered it without any document. */
+export function idleOf({ status, facts: { words, money }, idle }: Entry): Decimal {
   const { zero } = Decimal;
-  if (mark === null || status === "cancelled") return zero;
+  if (status === "cancelled") return zero;
   return idle ?? ((words?.document ?? null) === null ? (money?.amount ?? zero) : zero);
 }
 
@@ -521,14 +521,7 @@ export async function settlementOf(
   const settling = { ...desired, on: entry };
   const located = await adapter.locate([settling], call);
   const before = located.filter(({ mark: its }) => its === desired.mark);
-  const idle = located.filter((one) => one.party === entry.party && idleOf(one).sign > 0);
-  const told = idle.map((one) => `${amountText(idleOf(one))} of ${nameOf(one)}`).join(" and ");
-  if (idle.length > 0 && amount.compare(Decimal.sum(idle.map(idleOf))) <= 0)
-    throw new Refused({
-      code: "paid-by-others",
-      message: `invoice ${invoice.number} in ${books.name} has ${amountText(amount)} to pay, and ${told}, which came from the platform, pays nothing there`,
-      next: "An accountant applies that payment to the invoice there, or voids it; then retry: nothing is paid twice.",
-    });
+  refuseIdle(books, invoice, entry, amount, located);
   const draft = before.find(
     ({ status, facts }) => status === "draft" && facts.money?.amount?.equals(amount) === true,
   );
@@ -537,6 +530,35 @@ export async function settlementOf(
     code: "settled-before",
     message: `invoice ${invoice.number} in ${books.name} was settled as one and is open again: ${nameOf(entry)}`,
     next: "An accountant corrects the payment there, or the platform; then it is closed here.",
+  });
+}
+
+/**
+ * Nobody has seen the money of a settlement: it may be that of a payment which pays nothing there. One that came from the
+ * platform is, where all of them suffice; one that people entered where it is the very sum.
+ */
+function refuseIdle(
+  books: Books,
+  { number }: InvoiceDocument,
+  { party }: Entry,
+  amount: Decimal,
+  located: readonly Entry[],
+): void {
+  const standing = located.filter((one) => one.party === party && idleOf(one).sign > 0);
+  const ours = standing.filter(({ mark }) => mark !== null);
+  const theirs = standing.filter((one) => one.mark === null && idleOf(one).equals(amount));
+  const isPaidByOurs = amount.compare(Decimal.sum(ours.map(idleOf))) <= 0;
+  const idle = ours.length > 0 && isPaidByOurs ? ours : theirs;
+  if (idle.length === 0) return;
+  const told = idle.map((one) => `${amountText(idleOf(one))} of ${nameOf(one)}`).join(" and ");
+  const whence = idle === ours ? "came from the platform" : "names no document";
+  throw new Refused({
+    code: "paid-by-others",
+    message: `invoice ${number} in ${books.name} has ${amountText(amount)} to pay, and ${told}, which ${whence}, pays nothing there`,
+    next:
+      idle === ours
+        ? "An accountant applies that payment to the invoice there, or voids it; then retry: nothing is paid twice."
+        : "Is it the same money? Then an accountant applies that payment to the invoice there. Is it other money? Then an accountant pays the invoice there by hand. Then retry: nothing is paid twice.",
   });
 }
 
