@@ -43,11 +43,11 @@ export const TrytonConfig = z.strictObject({
   posting,
   batch,
   guard: z
-    .enum(["search", "claim", "module"])
+    .enum(["search", "module"])
     .default("search")
     .describe(
-      "What keeps a document from being booked twice. search: it is looked for before; claim: its id is taken in " +
-        "Tryton first (needs a right more); module: Tryton refuses it (needs the server module).",
+      "What keeps a document from being booked twice. search: it is looked for before; module: Tryton refuses it " +
+        "(needs the server module).",
     ),
   numbering: z
     .enum(["platform", "tryton"])

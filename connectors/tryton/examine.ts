@@ -380,33 +380,19 @@ const attachments: Area = {
   models: { "read create": "ir.attachment" },
 };
 
-const claims: Area = {
-  what: "claims (guard: claim)",
-  groups: "one with create, write and delete on ir.model.data",
-  models: { [ALL]: "ir.model.data" },
-};
-
 /** @param parts as {@link Needs} has them */
 export function rightsChecks(books: Books, parts: ReadonlySet<string>): Check[] {
   const { guard } = books.config;
   const looks = [
     ...areas,
     ...([...parts].some((sink) => sink.endsWith("Files")) ? [attachments] : []),
-    ...(guard === "claim" ? [claims] : []),
   ].map((area): Check => [`rights: ${area.what}`, () => rightsFault(books, area)]);
   if (guard !== "module") return looks;
   return [...looks, [`module ${SERVER_MODULE}`, () => moduleFault(books)]];
 }
 
 async function rightsFault(books: Books, area: Area): Promise<Fault | null> {
-  const {
-    modelName,
-    ofModel,
-    ownModels,
-    claims: canClaim,
-    ...names
-  } = await books.tryton.release();
-  if (area === claims && !canClaim) return NO_CLAIMS;
+  const { modelName, ofModel, ownModels, ...names } = await books.tryton.release();
   const needed = Object.entries(area.models).flatMap(([its, models]) =>
     models.split(" ").map((model) => ({ model, rights: its.split(" ") })),
   );
@@ -467,12 +453,6 @@ async function groupsOfUser(books: Books): Promise<ReadonlySet<number>> {
   return found;
 }
 
-const NO_CLAIMS: Fault = {
-  code: "no-claims",
-  message: "guard is claim, and this release of Tryton lets no client work with ir.model.data",
-  next: "Set guard to module, or to search if fuelbridge is the only program that brings these documents.",
-};
-
 async function moduleFault(books: Books): Promise<Fault | null> {
   const { ofModel } = await books.tryton.release();
   const module = rpc.where({ "name =": SERVER_MODULE, "state =": "activated" });
@@ -488,7 +468,7 @@ async function moduleFault(books: Books): Promise<Fault | null> {
     message: isThere
       ? `the module ${SERVER_MODULE} of Tryton is of an older version`
       : `Tryton does not have the module ${SERVER_MODULE}`,
-    next: "Install and activate it as the connector's README says, or set guard to search or claim.",
+    next: "Install and activate it as the connector's README says, or set guard to search.",
   };
 }
 

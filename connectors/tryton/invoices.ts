@@ -218,7 +218,7 @@ function recordsOf<K extends Kind>(
         values.push(guard.isErps ? { ...its, external_id: one.mark } : its);
       }
       const make = () => books.tryton.call<number[]>(`model.${MODEL}.create`, [values]);
-      return (await guard.create(marksOf(desired), make)).map(draftName);
+      return (await guard.create(make)).map(draftName);
     },
     async applyAll(to, steps) {
       const { amend, cancel, post, takeBack } = stepsIn(books);
@@ -227,9 +227,7 @@ function recordsOf<K extends Kind>(
         if (to === "amended") await amend(one);
         if (to === "cancelled") await cancel(one);
       }
-      if (to !== "retracted") return;
-      await takeBack(steps.map(({ entry }) => entry.native.id));
-      await guard.release(marksOf(steps.map((one) => one.desired)));
+      if (to === "retracted") await takeBack(steps.map(({ entry }) => entry.native.id));
     },
     // Posting stamps an invoice anew, and from then on Tryton lets nobody change its lines or taxes: its own stamp is enough.
     changed: changedRows(books, PARTS, async (ids, signal) => {

@@ -15,16 +15,9 @@ import {
   paymentMark,
 } from "../../src/ledger/entries.ts";
 import { isSettlement } from "../../src/ledger/plan.ts";
-import {
-  type Call,
-  type Desired,
-  type Entry,
-  LedgerError,
-  PAYMENTS,
-  sideOf,
-} from "../../src/ledger/port.ts";
+import { type Call, type Desired, type Entry, PAYMENTS, sideOf } from "../../src/ledger/port.ts";
 import type { Read, Records, Table } from "../../src/ledger/table.ts";
-import { type Books, noGuard, notesOf, openGuard, resourceOf, wizard } from "./books.ts";
+import { type Books, notesOf, openGuard, resourceOf, wizard } from "./books.ts";
 import { draftName, draftsIn, type TrytonInvoice } from "./invoice-rows.ts";
 import * as rpc from "./rows.ts";
 import { busy } from "./wire.ts";
@@ -283,22 +276,11 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
     const how = over === 0 ? "all" : over > 0 ? "over" : "part";
     const description = `${payingMark(mark)} ${document.description}`;
     const payment: Paying = { invoice, amount, date, description, how };
-    if (isSettlement(mark)) return pay(books, payment);
     const guard = guards[type];
-    await guard.create([mark], async () => {
-      if (guard.isErps) {
-        // One call pays, or does nothing.
-        const params = [invoice, mark, await startOf(books, payment)];
-        await books.tryton.call("model.account.invoice.fuelbridge_pay", params);
-      } else await pay(books, payment);
-      if (guard.isErps || guard === noGuard) return [null];
-      // It is paid: without its entry the claim stays as it is, and the next look finds the payment by its mark.
-      const its = await found({ invoices: [invoice] }, DESCRIBED).catch((error: unknown) => {
-        if (error instanceof LedgerError) return [];
-        throw error;
-      });
-      return [its.find((one) => one.payment.mark === mark)?.move ?? null];
-    });
+    if (isSettlement(mark) || !guard.isErps) return pay(books, payment);
+    // One call pays, or does nothing.
+    const params = [invoice, mark, await startOf(books, payment)];
+    await guard.create(() => books.tryton.call("model.account.invoice.fuelbridge_pay", params));
   }
 
   return {

@@ -1,6 +1,4 @@
 /** Documents with figures that add up, sent as the engine sends them, and a look into the books afterwards. */
-import { isLongRun } from "../../test/support/runs.ts";
-import { fileOf } from "../../test/support/tryton-file.ts";
 import { onTestFinished } from "vitest";
 import type { Delivered, Inspection, Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
@@ -36,7 +34,7 @@ export const deskIn = (server: TrytonServer, more: object = {}): Desk =>
 
 /**
  * Books of a test's own that begin with these documents. They are sent once in a test run; whatever tests begin with the
- * same gets copies. With `guard: claim` its right is granted.
+ * same gets copies.
  */
 export async function deskWith(
   server: TrytonServer,
@@ -45,7 +43,6 @@ export async function deskWith(
 ): Promise<Desk> {
   const filled = await server.filled(JSON.stringify([documents, more]), async (database) => {
     const desk = deskOf(database, more);
-    if (desk.books.config.guard === "claim") await grantClaims(desk);
     for (const document of documents) {
       const sink = document.type === "out" ? invoiceSink(desk.books) : billSink(desk.books);
       const { outcome, detail } = await send(sink, document);
@@ -334,50 +331,16 @@ export function losing(books: Books, lost = 0): { readonly books: Books; changes
   return { books: between(books, { after }), changes: () => changes };
 }
 
-export type GuardName = "search" | "claim" | "module";
-/** Clients of 8.0 cannot work with `ir.model.data`. */
-export const hasClaims: boolean = testedSeries === "6.0";
 /** What an order becomes: 8.0 waits for an invoice of its own, which never comes. */
 export const ORDERED = testedSeries === "6.0" ? "done" : "processing";
 /** `shipment_state` of an order of which nothing has moved, and nothing is planned. */
 export const UNSHIPPED = testedSeries === "6.0" ? "sent" : "none";
 /** From a customer shipment that waits to a packed one: 8.0 picks what was assigned only. */
 export const PICKING = testedSeries === "6.0" ? ["pick", "pack"] : ["assign_force", "pick", "pack"];
-/** Those that keep a second program out. */
-const KEEPERS: readonly GuardName[] = hasClaims ? ["claim", "module"] : ["module"];
-export const GUARDS: readonly GuardName[] = ["search", ...KEEPERS];
-/** All of them in the long run; in the ordinary run one, each in some test. */
-export const keepers = (at: number): readonly GuardName[] =>
-  isLongRun ? KEEPERS : KEEPERS.slice(at % KEEPERS.length).slice(0, 1);
-
 /** As the engine: what was refused for now goes again. */
 export async function sendUntilTaken(sink: Sink, document: Sendable): Promise<Answer> {
   for (;;) {
     const answer = await send(sink, document);
     if (answer.outcome !== "nothing" || answer.waitMs === undefined) return answer;
   }
-}
-
-/** Their owners cannot be at it any more. */
-export function olderClaims({ database }: Desk): void {
-  const older = "create_date = datetime(create_date, '-6 minutes')";
-  fileOf(database).exec(`update ir_model_data set ${older} where module = 'fuelbridge'`);
-}
-
-/** What `guard: claim` needs, and nobody has by default. */
-async function grantClaims({ admin }: Desk): Promise<void> {
-  const one = async (model: string, domain: readonly unknown[]): Promise<number> =>
-    (await admin.call<[number]>(`model.${model}.search`, [domain, 0, 1, null]))[0];
-  await admin.call("model.ir.model.access.create", [
-    [
-      {
-        model: await one("ir.model", [["model", "=", "ir.model.data"]]),
-        group: await one("res.group", [["name", "=", "Account"]]),
-        perm_read: true,
-        perm_write: true,
-        perm_create: true,
-        perm_delete: true,
-      },
-    ],
-  ]);
 }

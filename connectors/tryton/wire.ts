@@ -95,8 +95,6 @@ const NAMES = {
   ),
   /** Models that need no right: the server checks by itself that a user changes only what is his. */
   ownModels: since7([] as readonly string[], ["res.user.warning"] as readonly string[]),
-  /** May clients work with `ir.model.data`? `guard: claim` does. */
-  claims: since8(true, false),
 } as const;
 
 type Release = { readonly [Name in keyof typeof NAMES]: (typeof NAMES)[Name][0 | 1 | 2] } & {

@@ -48,7 +48,7 @@ const CODES = {
     "draft-after-delivery draft-in-books empty-table ended few-decimals forbidden gone",
     "gone-before held held-by-erp identity-changed in in-use inactive incomplete invalid",
     "journal-shared lines-counted list-grew list-shrunk mapping-failed mapping-output more-than-to-pay",
-    "multicurrency name-not-held name-taken name-too-long needs-accountant no-claims no-company",
+    "multicurrency name-not-held name-taken name-too-long needs-accountant no-company",
     "no-date no-delivery no-dimension no-document no-draft no-item no-journal no-module",
     "no-paid-date no-party no-pdf no-permission no-purchase-order no-purchases no-right no-room",
     "no-site no-such-invoice no-table no-x12-code not-a-file not-authorised not-cancelled",
