@@ -27,7 +27,7 @@ const Settings = z.strictObject({
     .default("http://localhost:8449/callback")
     .describe(
       "A redirect address of the app. With production keys https and a name, of any page of yours: the command authorise " +
-        "asks for the address that the browser shows at the end. With sandbox keys this machine's: the command waits there.",
+        "asks for the address that the browser shows at the end, whether or not a page is there.",
     ),
   tokens: z
     .string()

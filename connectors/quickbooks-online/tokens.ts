@@ -19,7 +19,6 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:http";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import type { Surroundings } from "../../src/core/contract.ts";
@@ -219,8 +218,6 @@ const AUTHORISE = "https://appcenter.intuit.com/connect/oauth2";
 const SCOPE = "com.intuit.quickbooks.accounting";
 const AGAIN = "Run the command again and sign in as an administrator of the company.";
 
-type Authorising = ReturnType<typeof beginAuthorising>;
-
 /** @param folder the configuration's */
 export function beginAuthorising(
   config: QuickbooksOnlineConfig,
@@ -284,53 +281,4 @@ function codeIn(
       "Choose the right company at Intuit, or correct company in the configuration.",
     );
   return code;
-}
-
-/** Does the browser of this machine end at us? */
-export function isLoopback({ redirectUri }: QuickbooksOnlineConfig): boolean {
-  const { protocol, hostname } = new URL(redirectUri);
-  return protocol === "http:" && (hostname === "localhost" || hostname === "127.0.0.1");
-}
-
-/** Waits on the loopback address for the browser; what does not fit the question ends nothing. @throws EnvironmentError */
-export async function redirectedHere(
-  { redirectUri }: QuickbooksOnlineConfig,
-  authorising: Authorising,
-  signal: AbortSignal,
-): Promise<Stored> {
-  const { port, origin, pathname } = new URL(redirectUri);
-  const { promise, resolve, reject } = Promise.withResolvers<Stored>();
-  const server = createServer((request, response) => {
-    const say = (status: number, text: string) =>
-      void response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(text);
-    const asked = URL.parse(`${origin}${request.url ?? ""}`);
-    if (request.method !== "GET" || asked?.pathname !== pathname) return say(404, "Not here.\n");
-    authorising.finish(asked.href).then(
-      (stored) => {
-        say(200, "fuelbridge is authorised. You can close this page.\n");
-        resolve(stored);
-      },
-      (error: unknown) => say(400, `${error instanceof Error ? error.message : ""}\n`),
-    );
-  });
-  server.on("error", (error) =>
-    reject(
-      new EnvironmentError(
-        `Nothing can wait at ${redirectUri}: ${error.message}.`,
-        "End what uses that port, or set another redirectUri (in the app at developer.intuit.com, too).",
-        error,
-      ),
-    ),
-  );
-  const stop = () =>
-    reject(new EnvironmentError("Nobody signed in at Intuit in time.", "Run the command again."));
-  signal.addEventListener("abort", stop, { once: true });
-  server.listen(Number(port === "" ? "80" : port), "127.0.0.1");
-  try {
-    return await promise;
-  } finally {
-    signal.removeEventListener("abort", stop);
-    server.closeAllConnections();
-    server.close();
-  }
 }

@@ -49,25 +49,19 @@ async function endpointOf({ file, options }: Given, connector: string) {
   return { endpoint, folder };
 }
 
-const WAIT_MS = 10 * 60_000;
-
 /** A person lets fuelbridge into a company of QuickBooks Online. @throws EnvironmentError */
 async function authorise({ name, settings }: EndpointConfig, folder: string): Promise<Answer> {
   const config = settings as QuickbooksOnlineConfig;
-  const [{ authoriseBy, beginAuthorising, isLoopback, redirectedHere }, { systemClock }] =
-    await Promise.all([
-      import("../../connectors/quickbooks-online/tokens.ts"),
-      import("../app/process.ts"),
-    ]);
+  const { authoriseBy, beginAuthorising } =
+    await import("../../connectors/quickbooks-online/tokens.ts");
+  const { systemClock } = await import("../app/process.ts");
   const system = systemClock();
   const clock = { now: () => new Date(), pause: (ms: number) => system.pause(ms) };
   const begun = beginAuthorising(config, folder, clock);
   process.stderr.write(
     `Open this address in a browser, sign in as an administrator and choose the company:\n\n${begun.address}\n\n`,
   );
-  const stored = isLoopback(config)
-    ? await redirectedHere(config, begun, AbortSignal.timeout(WAIT_MS))
-    : await begun.finish(await pasted());
+  const stored = await begun.finish(await pasted());
   const { day } = authoriseBy(stored, clock.now());
   return {
     data: { endpoint: name, company: stored.company, until: day },
@@ -75,7 +69,7 @@ async function authorise({ name, settings }: EndpointConfig, folder: string): Pr
   };
 }
 
-/** Where the redirect address is on another machine. */
+/** Whatever page the browser ends at, or none. */
 async function pasted(): Promise<string> {
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: process.stdin, output: process.stderr });
