@@ -75,15 +75,10 @@ const LINE_MOST = 4_095;
 const orderOf = (document: InvoiceDocument) =>
   orderParts(document, (poNumber) => heldText(poNumber, ORDER_MOST));
 
-type InvoiceConfig = Pick<
-  DesktopConfig,
-  "chargeItem" | "taxCode" | "taxItems" | "receivableAccount" | "payableAccount" | "class"
->;
-
 /** As the tables of both QuickBooks take them. @param customers of invoices: whom sources tell */
 export function documentBooks(
   records: Records,
-  config: InvoiceConfig,
+  config: DesktopConfig,
   side: LedgerSide,
   customers?: PartyList,
 ): DocumentBooks {
@@ -152,7 +147,7 @@ const ofNothing = (isSale: boolean): Refused =>
   });
 
 function addOf(
-  config: InvoiceConfig,
+  config: DesktopConfig,
   side: LedgerSide,
   { desired, values }: Writing<DocumentKind, KeptDocument>,
 ): Values {
@@ -377,15 +372,13 @@ function lineIn(line: Element, amountName: "Amount" | "TotalAmount"): Line[] {
 
 /* What customers pay (`ReceivePayment`), and what we pay (`BillPaymentCheck`). */
 
-type PaymentConfig = Pick<DesktopConfig, "bankAccount" | "depositAccount" | "paymentMethod">;
-
 /** They are not looked for by their own numbers. */
 const paymentsOf = (records: Records, ...sides: readonly LedgerSide[]) => {
   const tables = sides.map((side) => TABLES[side].payment.table);
   return records.documents(tables, 0, { IncludeLineItems: true });
 };
 
-export const desktopPayments = (records: Records, config: PaymentConfig) =>
+export const desktopPayments = (records: Records, config: DesktopConfig) =>
   paymentTable({
     write: (document) => ({
       text: heldText(document.description, TEXT_MOST),
@@ -438,7 +431,7 @@ function checkOf(document: PaymentDocument): string | null {
   return number === null || number.length > most ? null : number;
 }
 
-function paymentAdd(config: PaymentConfig, document: PaymentDocument, on: DocumentRow): Values {
+function paymentAdd(config: DesktopConfig, document: PaymentDocument, on: DocumentRow): Values {
   const { id: mark, number, description, amount, date, invoice } = document;
   const side = sideOf(document);
   const { accountRef, payment } = TABLES[side];

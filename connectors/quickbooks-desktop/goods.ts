@@ -72,7 +72,6 @@ function countedOf(
 
 /* Sales orders and purchase orders. Editions without sales orders say so when one is to be made (1030, 3250). */
 
-type OrderConfig = Pick<DesktopConfig, "taxCode" | "unit">;
 type Side = OrderDocument["type"];
 
 const TABLES = {
@@ -99,7 +98,7 @@ interface Row extends GoodsRow {
   readonly element: Element;
 }
 
-export const orderTable = (records: Records, config: OrderConfig): GoodsTable<"order", Row> => ({
+export const orderTable = (records: Records, config: DesktopConfig): GoodsTable<"order", Row> => ({
   markedIn: "its memo",
   // It is open when it is made. Until goods came or it was invoiced, it can be changed and closed.
   can: { has: ["posted", "cancelled"], amend: { lines: "posted" } },
@@ -201,7 +200,7 @@ function noneIn(error: unknown): readonly [] {
 }
 
 /** A rate that has more digits than QuickBooks keeps is left to the amount, which is what QuickBooks multiplies. @throws Refused */
-const orderLines = ({ unit }: OrderConfig, { lines }: OrderDocument) =>
+const orderLines = ({ unit }: DesktopConfig, { lines }: OrderDocument) =>
   lines.map((line) => {
     const { product, description: text, unitPrice } = line;
     const quantity = countedOf(unit, line);
@@ -209,7 +208,7 @@ const orderLines = ({ unit }: OrderConfig, { lines }: OrderDocument) =>
     return { product, text, quantity, rate, amount: roundHalfUp(quantity.times(unitPrice)) };
   });
 
-const lineValues = (config: OrderConfig, document: OrderDocument): Values[] =>
+const lineValues = (config: DesktopConfig, document: OrderDocument): Values[] =>
   orderLines(config, document).map(({ product, text, quantity, rate, amount }) => ({
     ItemRef: { FullName: product },
     Desc: heldText(text, 4095),
@@ -275,7 +274,7 @@ const digestOf = (lines: readonly Pick<FactLine, "product" | "quantity" | "amoun
     .digest("hex")
     .slice(0, 12);
 
-function orderMemo(config: OrderConfig, { document, mark, number }: Desired<"order">): string {
+function orderMemo(config: DesktopConfig, { document, mark, number }: Desired<"order">): string {
   const digest = digestOf(orderLines(config, document));
   const text = `${LINES}${digest} ${document.description ?? ""}`;
   return desktopMemo({ number, mark, text });
@@ -287,12 +286,11 @@ function orderMemo(config: OrderConfig, { document, mark, number }: Desired<"ord
  * linked with its order and this endpoint writes no bills (`receipts`, ADR 0017).
  */
 
-type ReceiptConfig = Pick<DesktopConfig, "receipts" | "unit">;
 type Ticket = Desired<"shipment">;
 
 const MOST = REF_NUMBER_MOST.itemReceipt;
 
-export function receiptTable(records: Records, config: ReceiptConfig): GoodsTable<"shipment", Row> {
+export function receiptTable(records: Records, config: DesktopConfig): GoodsTable<"shipment", Row> {
   const mod = (row: Element, values: Values, signal: AbortSignal): Promise<unknown> =>
     records.write("ItemReceiptMod", { ...heldOf(identityOf(row)), ...values }, signal);
   // What a ticket may be: a receipt, and the bill that a person made of one.
@@ -401,7 +399,7 @@ const goesOut = ({ number }: ShipmentDocument): Refused =>
     field: "type",
   });
 
-const keptReceipt = ({ unit }: ReceiptConfig, document: ShipmentDocument): Facts => ({
+const keptReceipt = ({ unit }: DesktopConfig, document: ShipmentDocument): Facts => ({
   number: ascii(document.number),
   ...(document.date === null ? {} : { days: { date: document.date } }),
   words: { side: "purchase", reference: referenceIn(`${TICKET}${ascii(document.reference)}`) },
@@ -460,7 +458,7 @@ function receiptOf(row: Element, state: "received" | "billed"): Row {
   };
 }
 
-const unpricedLines = ({ unit }: ReceiptConfig, { lines }: ShipmentDocument): Values[] =>
+const unpricedLines = ({ unit }: DesktopConfig, { lines }: ShipmentDocument): Values[] =>
   lines.map((line) => ({
     ItemRef: { FullName: line.product },
     Quantity: countedOf(unit, line),
