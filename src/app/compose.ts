@@ -48,6 +48,7 @@ const LEVELS: Readonly<Record<string, "warn" | "error">> = {
   "not read": "warn",
   refused: "warn",
   "list torn": "warn",
+  "leads elsewhere": "warn",
 };
 
 /**
@@ -364,6 +365,7 @@ function flowOf(
     name,
     from: `${from.endpoint}.${from.name}`,
     to: `${to.endpoint}.${to.name}`,
+    receiver: `${to.endpoint}.${to.name} (${connectorOf(config, to.endpoint)})`,
     side: from.endpoint === "platform" ? "platform" : "erp",
     mapping: mappingOf(config, { mapping: named, options }),
     source: withAcknowledgements(source, sink),
@@ -380,6 +382,9 @@ function flowOf(
     },
   };
 }
+
+const connectorOf = ({ endpoints }: Config, name: string): string =>
+  endpoints.find((one) => one.name === name)?.connector.name ?? name;
 
 /** The configuration was read: every end that it names is there. @throws TypeError for one that a connector did not open */
 function part<Part>(

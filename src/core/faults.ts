@@ -56,7 +56,7 @@ const CODES = {
     "not-in-ledger not-in-quickbooks not-in-tryton not-mapped not-offered not-open not-paid",
     "not-payable not-posted not-read not-saved not-there not-told not-valid-yet",
     "not-written-here not-yet number-in-use number-series number-too-long odd-name other-amount",
-    "other-case other-file other-in-books other-price other-purpose other-schema other-sets",
+    "other-case other-file other-in-books other-price other-purpose other-receiver other-schema other-sets",
     "other-site other-type other-unit over-the-contract own-numbers paid-by-others paid-in-part",
     "party-apart party-gone party-inactive party-of-another posted-before raced read-only",
     "reference-taken refused refused-by-business-central refused-by-database refused-by-ledger",

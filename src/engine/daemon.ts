@@ -29,7 +29,7 @@ import {
   trip,
 } from "./breakers.ts";
 import { tellWaiting } from "./awaited.ts";
-import { deliver, keyOf, leave, mostOf, moved, takenFrom, thaw } from "./deliver.ts";
+import { deliver, keyOf, mostOf, moved, takenFrom } from "./deliver.ts";
 import {
   askedFor,
   delivering,
@@ -40,6 +40,7 @@ import {
   PLATFORM,
   RESTORED,
 } from "./engine.ts";
+import { leave, redirect, thaw } from "./left.ts";
 import { type Judged, type Ready, Round } from "./lifecycle.ts";
 import { pull, type Trouble } from "./pull.ts";
 import type { Nightly } from "./reconcile/nightly.ts";
@@ -99,6 +100,7 @@ export class Daemon {
     for (const flow of flows) {
       const open = recover(engine, flow);
       if (open > 0) engine.note("recovering", { flow: flow.name, requests: open });
+      redirect(engine, flow);
     }
     const [some] = flows;
     if (some !== undefined) leave(engine, some);

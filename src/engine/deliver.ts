@@ -33,7 +33,7 @@ import {
 import { blocked, clearBreakers, lookFirst, takeReplay, trip } from "./breakers.ts";
 import { ANEW, type FirstSend, isForgotten, mayBeThere, twinsAtReceiver } from "./copies.ts";
 import { delivering, endpointOf, type Engine, type Flow, inRecovery } from "./engine.ts";
-import { leftFlows, moves } from "./schedule.ts";
+import { moves } from "./schedule.ts";
 
 /** Requests of one flow that may be under way at once, each under an ordering key of its own. */
 const AT_ONCE = 4;
@@ -409,32 +409,6 @@ function raised(engine: Engine, flow: Flow, request: StoredRequest, raise: Raise
       waitMs: raise.waitMs ?? null,
       ...(raise.next === undefined ? {} : { next: raise.next }),
     });
-}
-
-/**
- * A flow that is configured no more, or by another name, sends nothing: what it has frozen and never sent stands in the way
- * of no other flow. What may have left keeps others waiting, and is told (schedule.ts). `some`: any flow.
- */
-export function leave(engine: Engine, some: Flow): void {
-  engine.store.transaction(() => {
-    for (const { flow } of leftFlows(engine)) {
-      thaw(engine, { ...some, flow }, "its flow is not configured any more");
-      engine.store.likenesses.forget(flow);
-    }
-  });
-}
-
-/** What was frozen and never sent is judged again: once it is known what is ours, or by the flow that has its place. */
-export function thaw(engine: Engine, flow: Flow, why: string): void {
-  const { store, clock } = engine;
-  for (const request of store.requests.open(flow.flow)) {
-    const { state, firstSentWallMs } = request.machine;
-    if (firstSentWallMs !== null || (state !== "ready" && state !== "preflight")) continue;
-    const carried = store.requests.carried(request.request);
-    const event = { type: "decision", at: clock.now(), decision: "cancel" } as const;
-    moved(engine, flow, request, event, why);
-    for (const { delivery } of carried) store.deliveries.reopen(delivery);
-  }
 }
 
 /** What a request's new state means for the deliveries it carries. Inside the same transaction. Returns it as it is then. */

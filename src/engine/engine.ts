@@ -90,6 +90,8 @@ export interface Flow {
   /** `platform.invoicesIssued` */
   readonly from: string;
   readonly to: string;
+  /** What is there, where the same name may stand for another one some day: `erp.invoices (files)`. Left out: `to`. */
+  readonly receiver?: string;
   /** The side its records come from. */
   readonly side: Side;
   readonly mapping: Mapping;

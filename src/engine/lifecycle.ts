@@ -42,6 +42,7 @@ import { aboutOf } from "./about.ts";
 import { awaitedFault } from "./awaited.ts";
 import { moved, recognised, waitsForFirst } from "./deliver.ts";
 import { audit, endpointOf, type Engine, type Flow, referencesOf } from "./engine.ts";
+import { otherReceiver, receiverBefore } from "./left.ts";
 import { movedAway, whoseIs } from "./sites.ts";
 
 export interface Ready {
@@ -141,6 +142,7 @@ const rules: readonly Rule[] = [
   { name: "a person has corrected the version before", judge: judgeCorrected },
   { name: "its mapping skips it", judge: judgeSkipped },
   { name: "nothing new for the receiver", judge: judgeUnchanged },
+  { name: "it was delivered to another receiver", judge: judgeElsewhere },
   { name: "it changed after it was delivered", judge: judgeChanged },
   {
     name: "it looks like another one",
@@ -635,6 +637,18 @@ function judgeUnchanged(document: PendingDocument): Verdict | null {
     return { verdict: "skipped", note: "nothing new for the receiver" };
   const also = (): void => void disagreements.carry(record, delivery.delivery);
   return quarantined(standing, { also });
+}
+
+/** A person's, until that person has it go to the receiver of now: there it is a new one, and mapped as such. */
+function judgeElsewhere(document: PendingDocument): Verdict | null {
+  const { engine, flow, link, delivery, number } = document;
+  const before = link === null ? null : receiverBefore(engine, flow, link);
+  if (link === null || before === null) return null;
+  const fault = otherReceiver(number, before, flow.receiver ?? flow.to);
+  const verdict = untilRetried(document, fault.message, fault);
+  if (verdict !== null) return verdict;
+  engine.store.links.drop(link.kind, flow.side, delivery.recordId);
+  return { verdict: "apart" };
 }
 
 /** Null: the receiver takes this change. */

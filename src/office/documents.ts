@@ -539,6 +539,7 @@ const REASONS: ReadonlySet<string> = new Set([
   "gone",
   "refused-later",
   "not-acknowledged",
+  "other-receiver",
   "row-twice",
   "turned",
   "unfinished",

@@ -459,6 +459,38 @@ export function links(database: Database.Database) {
   };
 }
 
+/** Where documents of a kind that are born on a side go, and went before. */
+export function receivers(database: Database.Database) {
+  const { run, value } = asking(database);
+  const at = value<[kind: Kind, born: Side, atMs: number], string>(
+    `select receiver from receiver where kind = ? and born = ? and since_ms <= ?
+     order by since_ms desc limit 1`,
+  );
+  const newestMs = value<[kind: Kind, born: Side], number>(
+    `select max(at_ms) from (
+       select max(since_ms) as at_ms from receiver where kind = ?1 and born = ?2
+       union all select max(linked_ms) from link where kind = ?1 and born = ?2)`,
+  );
+  const add = run<[kind: Kind, born: Side, sinceMs: number, receiver: string]>(
+    "insert into receiver (kind, born, since_ms, receiver) values (?, ?, ?, ?)",
+  );
+  return {
+    /** Who got what was linked then (ms UTC); null: nobody has written it down. */
+    at,
+    /**
+     * From now on they go there. Whatever the clock showed, what is linked already went where they went before. Returns that;
+     * null: nothing changes. Inside a transaction.
+     */
+    lead(kind: Kind, born: Side, receiver: string, nowMs: number): string | null {
+      const before = at(kind, born, Number.MAX_SAFE_INTEGER);
+      if (before === receiver) return null;
+      const sinceMs = before === null ? 0 : Math.max(nowMs, (newestMs(kind, born) ?? 0) + 1);
+      add(kind, born, sinceMs, receiver);
+      return before;
+    },
+  };
+}
+
 export interface Likened {
   readonly recordId: string;
   readonly number: string;

@@ -61,6 +61,8 @@ const ASKED_SELDOM = [
   /^select record from flow cross join record on .* limit \?$/s,
   // By a list that was read whole, and has as many records as it reads here.
   /^select (record|shown_id\(id\) as id, whole_record\(.*\) as text) from record\s+where flow = \+\?/s,
+  // At the start at which a flow leads to another receiver than before.
+  /^select max\(at_ms\) from \(\s+select max\(since_ms\) as at_ms from receiver/,
   // By a reading for changes of what was delivered last, once an hour.
   /from link where kind = \+\? and born = \+\? order by linked_ms desc/,
 ];

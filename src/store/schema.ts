@@ -331,6 +331,16 @@ const documents = `
   create index link_number on link (number);
   create index link_folded on link (folded) where folded is not null;
 
+  -- Where documents of a kind that are born on a side go, since when: what was linked before is another receiver's
+  -- (src/engine/left.ts). A row for each change of it.
+  create table receiver (
+    kind text not null,
+    born text not null check (born in ('platform', 'erp')),
+    since_ms integer not null,
+    receiver text not null,
+    primary key (kind, born, since_ms)
+  ) strict, without rowid;
+
   -- The last number of each sequence that requests are numbered by (ADR 0019).
   create table sequence (
     sequence text primary key,

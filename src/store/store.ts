@@ -12,7 +12,7 @@ import {
   storeFile,
   told,
 } from "./database.ts";
-import { bisectGroups, deliveries, likenesses, links, routes } from "./deliveries.ts";
+import { bisectGroups, deliveries, likenesses, links, receivers, routes } from "./deliveries.ts";
 import { backfills, drifts, flows, notebooks, rhythms, rowUses } from "./flows.ts";
 import { alerts, journal } from "./journal.ts";
 import {
@@ -164,6 +164,7 @@ export function rooms(
     unfinished: unfinished(database),
     waits: waits(database),
     links: links(database),
+    receivers: receivers(database),
     obstacles: obstacles(database),
     rhythms: rhythms(database),
     rowUses: rowUses(database),

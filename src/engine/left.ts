@@ -1,0 +1,92 @@
+/** What is frozen or linked for a flow that is configured no more, or for a receiver that its flow does not lead to any more. */
+import type { Fault } from "../core/record.ts";
+import type { Link } from "../store/deliveries.ts";
+import { moved } from "./deliver.ts";
+import { audit, endpointOf, type Engine, type Flow, PLATFORM } from "./engine.ts";
+import { leftFlows } from "./schedule.ts";
+
+/**
+ * A flow that is configured no more, or by another name, sends nothing: what it has frozen and never sent stands in the way
+ * of no other flow. What may have left keeps others waiting, and is told (schedule.ts). `some`: any flow.
+ */
+export function leave(engine: Engine, some: Flow): void {
+  engine.store.transaction(() => {
+    for (const { flow } of leftFlows(engine)) {
+      thaw(engine, { ...some, flow }, "its flow is not configured any more");
+      engine.store.likenesses.forget(flow);
+    }
+  });
+}
+
+/** What was frozen and never sent is judged again: once it is known what is ours, or by the flow that has its place. */
+export function thaw(engine: Engine, flow: Flow, why: string): void {
+  const { store, clock } = engine;
+  for (const request of store.requests.open(flow.flow)) {
+    const { state, firstSentWallMs } = request.machine;
+    if (firstSentWallMs !== null || (state !== "ready" && state !== "preflight")) continue;
+    const carried = store.requests.carried(request.request);
+    const event = { type: "decision", at: clock.now(), decision: "cancel" } as const;
+    moved(engine, flow, request, event, why);
+    for (const { delivery } of carried) store.deliveries.reopen(delivery);
+  }
+}
+
+/** Flows that lead somewhere by themselves: not those beside another one, which follow it. The platform has one address. */
+const leads = ({ to, attachesTo, repliesTo }: Flow): boolean =>
+  endpointOf(to) !== PLATFORM && attachesTo === undefined && repliesTo === undefined;
+
+const receiverOf = ({ receiver, to }: Flow): string => receiver ?? to;
+
+/**
+ * At start: a flow may lead to another receiver than before. What was never sent goes there; what may have arrived at the one
+ * before is a person's.
+ */
+export function redirect(engine: Engine, flow: Flow): void {
+  if (!leads(flow)) return;
+  const { store, clock } = engine;
+  const at = clock.now().wallMs;
+  const to = receiverOf(flow);
+  store.transaction(() => {
+    const before = store.receivers.lead(flow.mapping.kind, flow.side, to, at);
+    if (before === null) return;
+    thaw(engine, flow, `its flow leads to ${to} now`);
+    for (const request of store.requests.open(flow.flow)) {
+      if (request.machine.state === "manual") continue;
+      const carried = store.requests.carried(request.request);
+      const event = { type: "decision", at: clock.now(), decision: "cancel" } as const;
+      moved(
+        engine,
+        flow,
+        request,
+        event,
+        `it may be at ${before}, and its flow leads to ${to} now`,
+      );
+      for (const { delivery } of carried)
+        store.deliveries.quarantine(delivery, { number: null, fault: maybeThere(before, to) }, at);
+    }
+    const notice = `it leads to ${to} now; what went to ${before} stays there, and each later version of it is told`;
+    audit(engine, flow, "notice", notice);
+    engine.note("leads elsewhere", { flow: flow.name, before, now: to });
+  });
+}
+
+/** The receiver that has the document, where its flow does not lead there any more; null: it does. */
+export function receiverBefore({ store }: Engine, flow: Flow, link: Link): string | null {
+  if (!leads(flow) || link.linkedMs === undefined) return null;
+  const before = store.receivers.at(link.kind, link.born, link.linkedMs);
+  return before === receiverOf(flow) ? null : before;
+}
+
+const maybeThere = (before: string, now: string): Fault => ({
+  code: "maybe-delivered",
+  message: `it was sent to ${before}, nobody knows whether it arrived, and the flow leads to ${now} now`,
+  next: `Look for it at ${before}. Close it when it is there and counts; retry it when it is not: it goes to ${now}.`,
+});
+
+/** It changed, and another receiver has it. */
+export const otherReceiver = (number: string, before: string, now: string): Fault => ({
+  code: "other-receiver",
+  message: `${number} changed; it was delivered to ${before}, and the flow leads to ${now} now`,
+  next: `Change it at ${before} by hand if it counts there, and close this. If it is to be at ${now} instead, cancel it at ${before}, then retry: it goes to ${now} as a new one. If both are one receiver, give it its old name in the configuration, start fuelbridge again, then retry.`,
+  reason: `was delivered to ${before}, and the flow leads to ${now} now`,
+});
