@@ -230,6 +230,8 @@ test("what is in another currency is in no sum, is never equal, and says what it
       cause: { message: expect.stringContaining("350500.00 JPY") as string },
     },
   ]);
+  // What counts with nothing is nothing of 0.00.
+  expect(reportText(report)).toMatch(/platform [\d.]+, ERP no amount in USD/);
   const rest = Decimal.of(bookSum(before)).minus(Decimal.of(foreign.amount.books));
   expect(bookSum(report)).toBe(rest.fixed(2));
   expect(JSON.stringify(report.balances)).not.toContain("350500");

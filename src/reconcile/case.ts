@@ -230,6 +230,10 @@ export function amountOf({ kind, facts }: Holding): Decimal {
   return facts.money?.total ?? facts.money?.amount ?? Decimal.zero;
 }
 
+/** Does its side tell no amount in the company's currency? It counts with zero, and is nothing of 0.00. */
+export const isSilent = ({ kind, facts: { state, money } }: Holding): boolean =>
+  moneyKinds.has(kind) && state !== "ended" && !money?.total && !money?.amount;
+
 /**
  * Gallons of the lines of an order or a ticket; a line without a unit has them. An ended one counts with zero, and so does
  * a line in a unit that gallons cannot be told from, and a kind of another sort.

@@ -27,6 +27,7 @@ import {
   controlsOf,
   type FieldDifference,
   gallonsOf,
+  isSilent,
   isOnBoth,
   isOpen,
   type Judged,
@@ -353,6 +354,8 @@ export interface RecordRow {
   readonly state: string | null;
   readonly day: Day | null;
   readonly amount: string;
+  /** Its side tells no amount in the company's currency. Left out: it does, or none is asked for. */
+  readonly isSilent?: true;
   readonly open: string;
   /** Of an order or a ticket; of other kinds `0.00`. */
   readonly gallons: string;
@@ -464,6 +467,7 @@ const recordRow = (holding: Holding, told: Facts | null): RecordRow => ({
   state: holding.facts.state ?? null,
   day: holding.facts.days?.date ?? null,
   amount: inDigits(amountOf(holding)),
+  ...(isSilent(holding) ? { isSilent: true as const } : {}),
   open: inDigits(openOf(holding)),
   gallons: inDigits(gallonsOf(holding)),
   ...defined({ account: accountsIn(holding, told), tax: taxesIn(holding, told) }),

@@ -237,7 +237,9 @@ const reasonsOf = (
 const figureOn = (row: CaseRow, side: Side, currency: string): Inline =>
   row.records[side].length === 0
     ? "not there"
-    : figureOf(row.kind, { amount: row.amount[side], gallons: row.gallons[side] }, currency);
+    : row.records[side].every(({ isSilent }) => isSilent)
+      ? say`no amount in ${currency}`
+      : figureOf(row.kind, { amount: row.amount[side], gallons: row.gallons[side] }, currency);
 
 /** Of goods their gallons; parties and prices have neither. */
 function figureOf(
