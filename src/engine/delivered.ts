@@ -637,6 +637,11 @@ export function takeAcknowledgements(
       // Its inspection tells people.
       if (own.sink.acknowledged?.inspected === true) store.acknowledgements.tell(row);
       else if (one.verdict === "accepted") notices.push(...accept(engine, own, row, atMs));
+      // A reply is no document: nothing is linked that a person could have.
+      else if (own.repliesTo !== undefined && one.verdict === "refused")
+        notices.push(
+          `"${endpointOf(own.to)}" refused the reply ${one.exchange} to what came in "${own.repliesTo}": ${one.detail}. Tell them by hand what was taken, or have them send it again under a new number.`,
+        );
       // A person has it already because it was late: what they read is why it was refused.
       else if (
         one.verdict === "refused" &&

@@ -343,14 +343,15 @@ test("an 810 of our ERP becomes an invoice of the platform, once, however often 
   expect(lies("archive")).toHaveLength(3);
 });
 
+const ta1 = (verdict: string): string =>
+  envelope({ functionalId: "FA", sets: [], control: "600" })
+    .replace(/GS\*.*(?=IEA)/, `TA1*000000001*261118*0915*${verdict}~`)
+    .replace("IEA*1", "IEA*0");
+
 test("a TA1 that rejects the interchange lands with a person", async () => {
   await control.records("invoices", [INVOICE]);
   const { engine, flows, puts, causes, cause } = await opened();
   await runFlow(engine, flows.invoices, never);
-  const ta1 = (verdict: string): string =>
-    envelope({ functionalId: "FA", sets: [], control: "600" })
-      .replace(/GS\*.*(?=IEA)/, `TA1*000000001*261118*0915*${verdict}~`)
-      .replace("IEA*1", "IEA*0");
   puts("997-ta1-a.edi", ta1("A*000"));
   await runFlow(engine, flows.invoices, never);
   expect(causes()).toEqual([]);
@@ -358,6 +359,24 @@ test("a TA1 that rejects the interchange lands with a person", async () => {
   await runFlow(engine, flows.invoices, never);
   expect(causes()).toEqual(["invoices: refused-later"]);
   expect(cause()).toContain("TA1 R: the whole interchange was rejected (022)");
+});
+
+test("a TA1 that rejects our 997 is told as that", async () => {
+  const { engine, flows, puts } = await opened();
+  const told: unknown[] = [];
+  Object.assign(engine, {
+    note: (_event: string, { notice }: object & { notice?: string }) => told.push(notice),
+  });
+  puts("832-1.edi", envelope({ functionalId: "SC", sets: [golden832] }));
+  await runFlow(engine, flows.prices, never);
+  await runFlow(engine, flows.replies, never);
+  puts("997-ta1.edi", ta1("R*022"));
+  await runFlow(engine, flows.invoices, never);
+  expect(told).toEqual([
+    expect.stringMatching(
+      /refused the reply x12 .* 000000001 to what came in "prices": TA1 R: the whole interchange was rejected \(022\)/,
+    ),
+  ]);
 });
 
 test("an interchange that mixes 810 and 820 is refused with a report, and nothing of it counts", async () => {

@@ -94,6 +94,24 @@ describe("golden files", () => {
     expect(read("books.prices", text, {}, "2026-11-18T18:00:00Z").left).toBeUndefined();
   });
 
+  test("prices of several times in one file are read together, and a person is told once some of them hold", () => {
+    const dated = golden832.flatMap((one) =>
+      one.startsWith("LIN*2") ? [one, "DTM*007*20261119*1800"] : [one],
+    );
+    const text = envelope({ functionalId: "SC", sets: [dated] });
+    const message =
+      "Its prices hold from 2026-11-18 18:00, and from 2026-11-19 18:00 on: all of them are read from 2026-11-19 18:00 on.";
+    for (const [now, awaited] of [
+      ["2026-11-18T17:59:00Z", true],
+      ["2026-11-18T18:00:00Z", false],
+    ] as const)
+      expect(read("books.prices", text, {}, now).left).toMatchObject({
+        awaited,
+        fault: { message },
+      });
+    expect(read("books.prices", text, {}, "2026-11-19T18:00:00Z").left).toBeUndefined();
+  });
+
   test("prices hold from a time by the clock that the file names; one that is not known refuses it", () => {
     const dated = golden832.map((one) => one.replace("*20261118*1800", "*20261118*1800*ET"));
     const sent = (set: readonly string[], now: string) =>

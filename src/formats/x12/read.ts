@@ -149,25 +149,26 @@ function comesAfter(
   return dayThere(new Date(now.getTime() + rest).toISOString()) <= day;
 }
 
-/** Prices hold from a time on. */
+/** Prices hold from a time on, and a file is read as a whole: those that hold already wait with it, and somebody should know. */
 function tooEarly(
   interchanges: readonly Interchange[],
   isToCome: (moment: Told) => boolean,
 ): Left | null {
   const sets = interchanges.flatMap(({ groups }) => groups.flatMap((group) => group.sets));
-  const from = sets
-    .flatMap(({ segments }) => toldIn(segments, "007"))
-    .filter(isToCome)
-    .map(wordsOf)
-    .toSorted()
-    .at(-1);
+  const told = sets.flatMap(({ segments }) => toldIn(segments, "007"));
+  const times = [...new Set(told.map(wordsOf))].toSorted();
+  const from = told.filter(isToCome).map(wordsOf).toSorted().at(-1);
   if (from === undefined) return null;
+  const several = `Its prices hold from ${times.join(", and from ")} on: all of them are read from ${from} on.`;
   const fault: Fault = {
     code: "not-yet",
-    message: `Its prices hold from ${from} on.`,
-    next: "It is read then: the platform takes prices that hold now.",
+    message: times.length === 1 ? `Its prices hold from ${from} on.` : several,
+    next:
+      times.length === 1
+        ? "It is read then: the platform takes prices that hold now."
+        : "Ask the partner to send the prices of each time in a file of their own, each with a number of its own.",
   };
-  return { fault, awaited: true };
+  return { fault, awaited: told.every(isToCome) };
 }
 
 function judged({ version }: X12Options, kind: Kind | null, group: Group): GroupVerdict {

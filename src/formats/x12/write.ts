@@ -403,6 +403,13 @@ export function replyWriter(options: X12Options): DocumentWriter {
     itemsMax: 1,
     encoding,
     sequence: sequenceOf(options),
+    // Nobody answers a 997 but to refuse the whole interchange (TA1).
+    acknowledged: {
+      withinMs: null,
+      references: ({ target }) => [
+        { exchange: exchangeOf(options, numberIn(target)), item: setControlOf(0) },
+      ],
+    },
     nameOf: (items, number = 0) => nameOf("997", items, number),
     textOf(items, number = 0) {
       const [content] = items.map(
