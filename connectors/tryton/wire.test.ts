@@ -194,6 +194,15 @@ describe("what stands between", () => {
         ),
     ],
     [
+      "busy",
+      "a locked number sequence, as 8.0 says it",
+      (to: ServerResponse) =>
+        to
+          .writeHead(503)
+          .end("<h1>Service Unavailable</h1>\n<p>could not obtain lock on row in relation &#34;"),
+    ],
+    ["torn", "a proxy's own word for it", (to: ServerResponse) => to.writeHead(503).end("<html>")],
+    [
       "not-sent",
       "PostgreSQL is not there for Tryton",
       (to: ServerResponse) =>

@@ -222,9 +222,12 @@ const STATUSES: Readonly<Record<number, string>> = {
   429: "throttled",
 };
 
-/** Of an HTTP status that is not a success. */
-function faultOfStatus(method: string, status: number): LedgerError {
+/** Of an HTTP status that is not a success. Since 8.0 what the database says stands in the page of a 503. */
+function faultOfStatus(method: string, status: number, page: string): LedgerError {
   const message = `${method}: HTTP ${status}`;
+  const [, said = ""] = (status === 503 && /<p>([^<]*)/.exec(page)) || [];
+  const known = faultOfDatabase(said, `${message} ${said.trim()}`);
+  if (known !== null) return known;
   if (status >= 500) return new LedgerError("torn", message);
   return failed(STATUSES[status] ?? "server", message, status === 429 ? THROTTLED_MS : undefined);
 }
@@ -243,10 +246,15 @@ function faultOfError(method: string, error: unknown): LedgerError {
       return changed(told(0, 1));
     default: {
       const text = sentence(method, [name === "LoginException" ? "the login asks for more" : name]);
-      if (BUSY.test(String(name))) return busy(text);
-      return UNCONNECTED.test(String(name)) ? notSent(text) : failed("server", text);
+      return faultOfDatabase(String(name), text) ?? failed("server", text);
     }
   }
+}
+
+/** What its database said; null: that does not tell that nothing was kept. */
+function faultOfDatabase(said: string, message: string): LedgerError | null {
+  if (BUSY.test(said)) return busy(message);
+  return UNCONNECTED.test(said) ? notSent(message) : null;
 }
 
 const BUSY = /database is locked|could not serialize|could not obtain lock|deadlock detected/;
@@ -387,7 +395,7 @@ function openExchange({ url, deadlineMs = DEADLINE_MS }: TrytonOptions) {
       const answered = turn.then(post);
       turn = answered.catch(() => {});
       const { status, text } = await answered;
-      if (status !== 200) throw faultOfStatus(method, status);
+      if (status !== 200) throw faultOfStatus(method, status, text);
       const { result, error } = answerIn(text);
       if (error !== undefined) throw faultOfError(method, error);
       if (result !== undefined) return result;
