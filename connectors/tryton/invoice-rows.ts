@@ -3,7 +3,7 @@
  * Delivery, inspection, holdings and the sources take theirs from it.
  */
 import type { Change } from "../../src/core/contract.ts";
-import { Decimal } from "../../src/core/decimal.ts";
+import { amountOf, Decimal } from "../../src/core/decimal.ts";
 import type { Difference, FactLine, Facts } from "../../src/core/holdings.ts";
 import { sameNumber } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
@@ -58,6 +58,7 @@ const INVOICE = {
   lines_to_pay: rpc.many({
     ...rpc.textsOrNone("maturity_date"),
     reconciliation: rpc.oneOrNone({ lines: rpc.many(PAYMENT) }),
+    payments: rpc.many({ ...rpc.texts("state currency.code"), ...rpc.amounts("amount") }),
   }),
   payment_lines: rpc.many({ ...PAYMENT, ...rpc.idsOrNone("reconciliation") }),
 };
@@ -171,7 +172,7 @@ export async function readAgain(
   const known = rows.flatMap((row) => {
     const before = compared.find(({ id }) => id === row.id);
     if (before === undefined || row.state !== "posted" || row.total_amount.sign === 0) return [];
-    const terms = row.lines_to_pay.map((term) => ({ ...term, reconciliation: null }));
+    const terms = row.lines_to_pay.map((term) => ({ ...term, reconciliation: null, payments: [] }));
     const isPaid = row.lines_to_pay.some((term) => term.reconciliation !== null);
     if (isPaid || row.payment_lines.length > 0 || !isUnwritten(row, before)) return [];
     const open = { amount_to_pay: row.total_amount, lines_to_pay: terms, payment_lines: [] };
@@ -208,7 +209,8 @@ export function entryOf(
   const { credits = [], number, reference, made, purpose } = row;
   const draft = draftName(row.id);
   const mark = platformIdIn(row.comment) ?? row.owner ?? null;
-  const open = Decimal.sum([row.amount_to_pay, ...credits.map(({ toPay }) => toPay)]);
+  const underWay = underWayIn(row);
+  const open = Decimal.sum([row.amount_to_pay, underWay, ...credits.map(({ toPay }) => toPay)]);
   const isSought = desired.length > 0;
   const status = statusOf(row);
   const facts = factsOf(row);
@@ -224,6 +226,7 @@ export function entryOf(
     disputed: row.disputed ?? false,
     payments: settlingIn(row).filter(({ id }) => !credits.some(({ settles }) => settles === id)),
     paid: row.reconciled,
+    underWay,
     version: row.write_date ?? row.create_date,
     fixed: fixedIn(row),
     ...(purpose === "inspection" ? { besides: besidesOf(row, mark) } : {}),
@@ -259,7 +262,8 @@ export const fixedIn = (
 function besidesOf(row: TrytonInvoice, mark: string | null): Difference[] {
   const { made, total_amount, amount_to_pay, credits = [] } = row;
   const isMarked = platformIdIn(row.comment) !== null;
-  const isApart = statusOf(row) === "posted" && total_amount.sign !== 0 && amount_to_pay.sign === 0;
+  const isOpen = amount_to_pay.plus(underWayIn(row)).sign !== 0;
+  const isApart = statusOf(row) === "posted" && total_amount.sign !== 0 && !isOpen;
   const apart = "posted: what paid it is no longer reconciled with it";
   return [
     ...(made && mark !== null && !isMarked
@@ -312,6 +316,19 @@ function settlingIn({ type, move: own, lines_to_pay, payment_lines }: Row): Paym
     isPending: others.every((other) => other.id !== id),
   }));
 }
+
+/**
+ * Payments that people prepared or sent to the bank, which has not confirmed them: nothing is booked of these yet, and Tryton
+ * takes them off what is to pay.
+ */
+const underWayIn = ({ lines_to_pay, currency }: Row): Decimal =>
+  amountOf(
+    lines_to_pay
+      .filter(({ reconciliation }) => reconciliation === null)
+      .flatMap(({ payments }) => payments)
+      .filter((one) => one.currency === currency && !CONFIRMED.includes(one.state)),
+  );
+const CONFIRMED: readonly string[] = ["succeeded", "failed"];
 
 /** Journals of type cash are those that money is booked in; payments and bank statements may use others. */
 function insteadOf({ id, origin, journal: type }: PayingMove): string | null {

@@ -5,6 +5,7 @@ import { testedSeries } from "../../test/support/tryton-releases.ts";
 import type { Inspection, Sink } from "../../src/core/contract.ts";
 import type { Answer } from "../../src/core/outcome.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
+import { ledgerOf } from "./index.ts";
 import { billSink, invoiceSink, paymentSink } from "./sinks.fixture.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
 import { takeBack, unreconcile } from "./clerk.fixture.ts";
@@ -18,6 +19,7 @@ import {
   deskIn,
   deskWith,
   find,
+  inspected,
   invoiceDocument,
   type InvoiceRow,
   losing,
@@ -162,6 +164,41 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
     const payment = paymentDocument({ type: "in", invoice: "BILL-2026-00001" });
     expect(await send(paymentSink(desk.books), payment)).toMatchObject({ outcome: "done" });
     expect(await allInvoices(desk)).toMatchObject([{ state: "paid" }]);
+  });
+
+  test("what the bank is yet to pay of a bill leaves it open, and a payment of the platform's is a person's", async () => {
+    const document = begun("in");
+    const desk = await deskWith(server, []);
+    const bills = billSink(desk.books);
+    const answer = await send(bills, document);
+    const lines = await rows<{ id: number; party: number }>(
+      desk,
+      "account.move.line",
+      [["account.code", "=", "2100"]],
+      ["party"],
+    );
+    const [journal] = await rows(desk, "account.payment.journal", []);
+    const order = {
+      kind: "payable",
+      amount: document.total,
+      line: lines[0]?.id,
+      party: lines[0]?.party,
+      journal: (journal as { id: number }).id,
+    };
+    await desk.clerk.call("model.account.payment.create", [[order]]);
+    expect(await inspected(bills, [document], answer)).toEqual([[]]);
+    const [held] = await ledgerOf(desk.books).holdings.get("bill", ["BILL-2026-00001"], never);
+    expect(held?.facts.money?.open).toEqual(document.total);
+    const payment = paymentDocument({ type: "in", invoice: "BILL-2026-00001" });
+    expect(await send(paymentSink(desk.books), payment)).toMatchObject({
+      fault: {
+        code: "paid-by-others",
+        message: expect.stringContaining("of which 20,129.33 is to be paid by the bank") as string,
+      },
+    });
+    const paid = { ...document, status: "paid", paidDate: "2026-11-20" } as const;
+    expect(await send(bills, paid)).toMatchObject({ fault: { code: "paid-in-part" } });
+    expect(await allInvoices(desk)).toMatchObject([{ state: "posted" }]);
   });
 
   test("more than is to pay settles the invoice, and the rest stands on the party's account", async () => {

@@ -202,16 +202,21 @@ function planSettling({ can, books }: Planning, desired: Desired, entry: Entry, 
     return ask("settled-before", called(entry) + settledBy(desired, entry));
   if (!("paidDate" in desired.document) || desired.document.paidDate === null)
     return ask("no-paid-date", called(entry));
-  const { total = open } = entry.facts.money ?? {};
+  const total = entry.facts.money?.total ?? open;
   // Nobody has seen the money of a rest: it may be a credit note, a discount, or a payment that comes later.
-  if (total !== null && !open.equals(total)) return ask("paid-in-part", partOf(entry, open, total));
+  if (!open.minus(entry.underWay ?? Decimal.zero).equals(total))
+    return ask("paid-in-part", partOf(entry, open, total));
   return { do: "settle", entry, amount: open };
 }
 
 const partOf = (entry: Entry, open: Decimal, total: Decimal): string => {
   const by = entry.payments.length === 0 ? "" : ` (${paymentsIn(entry.payments)})`;
-  return `${called(entry)}: ${amountText(total.minus(open))} of ${amountText(total)} is settled there${by}, ${amountText(open)} is open`;
+  return `${called(entry)}: ${amountText(total.minus(open))} of ${amountText(total)} is settled there${by}, ${amountText(open)} is open${awaited(entry)}`;
 };
+
+/** `, of which 12.00 is to be paid by the bank` */
+const awaited = ({ underWay = Decimal.zero }: Entry): string =>
+  underWay.sign === 0 ? "" : `, of which ${amountText(underWay)} is to be paid by the bank`;
 
 /** Every field that differs and that a step of ours would have to change: the content, and whether it is disputed. */
 export function differencesOf(planning: Planning, desired: Desired, entry: Entry): Difference[] {
@@ -453,7 +458,8 @@ async function paidBy(books: Books, document: PaymentDocument, call: Call) {
   if (amount.sign <= 0 || !amount.round(CENTS).equals(amount))
     return refuse("not-payable", `cannot be paid with ${amountText(amount)}`);
   const { open = null, total = open } = invoice.facts.money ?? {};
-  const left = open ?? Decimal.zero;
+  const { underWay = Decimal.zero } = invoice;
+  const left = (open ?? Decimal.zero).minus(underWay);
   if (amount.compare(left) <= 0) return { invoice, isCovered: false };
   const { covering } = adapterOf(books, "payment");
   const settled = settlementsOf(mark ?? "", invoice);
@@ -461,11 +467,13 @@ async function paidBy(books: Books, document: PaymentDocument, call: Call) {
     const free = amountOf(settled).minus(await covering.covered(invoice, call));
     if (amount.compare(free) <= 0) return { invoice, isCovered: true };
   }
-  const has = `has ${amountText(left)} to pay, not ${amountText(amount)}`;
+  const has = `has ${amountText(left.plus(underWay))} to pay${awaited(invoice)}, not ${amountText(amount)}`;
   const ours = payments.filter((one) => one.mark !== null);
-  const others = (total ?? left).minus(left).minus(amountOf(ours));
+  const others = (total ?? left).minus(left).minus(underWay).minus(amountOf(ours));
   if (others.sign > 0)
     refuse("paid-by-others", `${has}: ${amountText(others)} was paid in ${books.name}`);
+  // It may be this very money.
+  if (underWay.sign > 0) refuse("paid-by-others", has);
   if (books.onAccount === true && left.sign > 0) return { invoice, isCovered: false };
   const isLumped = settled.length > 0 && covering === undefined;
   return refuse(isLumped ? "settled-as-one" : "more-than-to-pay", has);

@@ -125,6 +125,8 @@ export interface Entry<Native = unknown> {
   readonly facts: Facts;
   /** The day it was settled in full; null: it is not. */
   readonly paid: Day | null;
+  /** Of what is open: what people have ordered a bank to pay, which has not confirmed it. Left out: none. */
+  readonly underWay?: Decimal;
   /** The ERP's version of the record; null: it keeps none. */
   readonly version: string | null;
   /** What a source tells of it, where it was made in these books and a source reads its kind. */
