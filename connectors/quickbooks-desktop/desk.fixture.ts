@@ -36,7 +36,7 @@ export function desk(more: object = {}) {
   });
   const wire = {
     ...direct,
-    company: { product: file.product } as never,
+    company: { product: file.product, homeCurrency: "US Dollar" } as never,
     get session() {
       return visit.session;
     },

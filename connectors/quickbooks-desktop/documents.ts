@@ -11,6 +11,7 @@ import {
   type DocumentBooks,
   type DocumentKind,
   type DocumentRow,
+  expectOwnCurrency,
   itemLines,
   type PartyList,
   type PaymentRow,
@@ -238,9 +239,7 @@ function documentRows(records: Records, side: LedgerSide) {
       const left = side === "purchase" && isPaid === true ? Decimal.zero : row.decimal(openName);
       const open = left ?? total.minus(amountOf(payments));
       const order = row.text("PONumber");
-      // The name of the currency where it is not the company's own, whose rate is 1.
-      const isForeign = row.decimal("ExchangeRate")?.equals(Decimal.of("1")) === false;
-      const currency = isForeign ? row.ref("CurrencyRef").name : null;
+      const currency = records.foreign(row);
       return {
         ...memoed(row),
         id,
@@ -252,6 +251,7 @@ function documentRows(records: Records, side: LedgerSide) {
         due: row.day("DueDate"),
         reference: heldNumber(row, most),
         ...(side === "sale" ? { order } : {}),
+        ...(currency === null ? {} : { currency }),
         lines,
         isVoid,
         isPaid: isPaid ?? open.sign === 0,
@@ -262,7 +262,6 @@ function documentRows(records: Records, side: LedgerSide) {
         issued: (isVoid ? null : row.text("RefNumber")) ?? id,
         told: {
           words: {
-            ...(currency === null ? {} : { currency }),
             reference: order,
             order: memoText(row),
           },
@@ -436,6 +435,7 @@ function paymentAdd(config: DesktopConfig, document: PaymentDocument, on: Docume
   const side = sideOf(document);
   const { accountRef, payment } = TABLES[side];
   const RefNumber = checkOf(document);
+  expectOwnCurrency(on.currency, `document ${invoice}`);
   return {
     [payment.partyRef]: on.partyId === null ? { FullName: on.party } : { ListID: on.partyId },
     // Both sides of what is owed are on one account.

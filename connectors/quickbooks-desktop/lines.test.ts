@@ -1,9 +1,14 @@
 /** Lines that people enter in QuickBooks: subtotals, groups, text, percentages, discounts. */
 
 import { describe, expect, test } from "vitest";
-import { billDocument, itemOf } from "../example/example.fixture.ts";
+import {
+  billDocument,
+  invoiceDocument,
+  itemOf,
+  paymentDocument,
+} from "../example/example.fixture.ts";
 import { bench, desk } from "./desk.fixture.ts";
-import { orderDocument } from "./desktop.fixture.ts";
+import { orderDocument, ticketDocument } from "./desktop.fixture.ts";
 import { bookedInvoices as mapping } from "../../mappings/platform/records.ts";
 import { everything } from "../../mappings/references.fixture.ts";
 import { Refused } from "../../src/core/errors.ts";
@@ -128,6 +133,57 @@ test("lines of text that somebody wrote into an order are not deleted: a person 
   const answer = await deliver(sink, [itemOf(changed, counterpart)]);
   expect(answer).toMatchObject({ outcome: "refused" });
   expect(row?.lines).toHaveLength(2);
+});
+
+describe("where QuickBooks keeps several currencies, no amount is taken for one of another", () => {
+  const currency = (name: string, rate = "1") =>
+    `<CurrencyRef><FullName>${name}</FullName></CurrencyRef><ExchangeRate>${rate}</ExchangeRate>`;
+  const VENDOR = { code: "VEND-1", name: "Sabine Lights", companyId: "company-2" };
+
+  test.for<[currency: string, rate: string, told: string]>([
+    ["Canadian Dollar", "0.72", "Canadian Dollar"],
+    // QuickBooks takes 1 where nobody entered a rate.
+    ["Canadian Dollar", "1", "Canadian Dollar"],
+    ["US Dollar", "1", "USD"],
+  ])("an invoice in %s at the rate %s is told in %s", async ([name, rate, told]) => {
+    const { hooks, invoice, invoices } = desk();
+    const { id } = invoice();
+    hooks.after = (answer) => answer.replace("<Subtotal>", `${currency(name, rate)}<Subtotal>`);
+    expect((await invoices()).get(id)).toMatchObject({ currency: told });
+  });
+
+  test.for([
+    ["invoice", itemOf(invoiceDocument("FL-1"))],
+    ["bill", itemOf(billDocument("R-1", { party: VENDOR }))],
+    ["order", itemOf(orderDocument("LD-1"))],
+    ["order", itemOf(orderDocument("LD-2", { type: "purchase" }))],
+    ["shipment", itemOf(ticketDocument("T-1"))],
+  ] as const)("no %s is made for a party in another currency", async ([kind, item]) => {
+    const { file, hooks, sinkOf } = bench();
+    hooks.after = (answer) =>
+      answer.replaceAll(/<\/(?:Customer|Vendor)Ret>/g, `${currency("Canadian Dollar")}$&`);
+    const answer = await deliver(sinkOf(kind), [item]);
+    expect(answer).toMatchObject({ outcome: "refused", fault: { code: "other-currency" } });
+    const tables = ["Invoice", "Bill", "SalesOrder", "PurchaseOrder", "ItemReceipt"] as const;
+    expect(tables.flatMap((table) => file.rows(table))).toEqual([]);
+  });
+
+  const paying = (invoice = "") => itemOf(paymentDocument("P-1", invoice));
+
+  test("what was booked in another currency before is told, and not paid", async () => {
+    const { file, hooks, sinkOf } = bench();
+    const item = itemOf(invoiceDocument("FL-1"));
+    const sink = sinkOf("invoice");
+    expect(await deliver(sink, [item])).toMatchObject({ outcome: "done" });
+    hooks.after = (answer) =>
+      answer.replaceAll("<Subtotal>", `${currency("Canadian Dollar")}<Subtotal>`);
+    const found = await sink.find(requestOf(sink, [item]), never);
+    expect(found).toMatchObject({ found: "different" });
+    const [invoice] = file.rows("Invoice");
+    const answer = await deliver(sinkOf("payment"), [paying(invoice?.id)]);
+    expect(answer).toMatchObject({ outcome: "refused", fault: { code: "other-currency" } });
+    expect(file.rows("ReceivePayment")).toEqual([]);
+  });
 });
 
 function refusedBy(map: () => unknown): unknown {

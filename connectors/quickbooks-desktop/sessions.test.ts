@@ -204,6 +204,7 @@ test("doctor never says that a list is well that QuickBooks did not tell", async
     preferences: false,
     salesTax: null,
     multiCurrency: null,
+    homeCurrency: null,
     closingDate: null,
   };
   const told = { at: SENT, company, lists: {} };

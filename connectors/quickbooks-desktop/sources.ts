@@ -7,6 +7,7 @@ import { type PriceTable, READ } from "../../src/ledger/table.ts";
 import {
   deletedInvoice,
   type DocumentBooks,
+  expectOwnCurrency,
   goneParty,
   type PartyList,
   partyOf,
@@ -115,7 +116,7 @@ export const partySource = (records: Records, telling: Waiting): Source =>
   walked(records, telling, [
     ...SIDES.map((side) =>
       stamped(records, side, `${PARTIES[side].table}Query`, (rows) =>
-        rows.flatMap((row) => toldParty(side, partyRow(side, row)) ?? []),
+        rows.flatMap((row) => toldParty(side, partyRow(records, side, row)) ?? []),
       ),
     ),
     deleted(records, "deleted parties", "List", ["Customer", "Vendor"], ({ type, id, name }) =>
@@ -192,12 +193,14 @@ export const priceTable = (
         const isLevelled = levels && own.length > 0;
         const level = isLevelled ? await named("PriceLevelQuery", [list ?? ""], signal) : [];
         const codes = new Set(own.map(({ code }) => code));
-        const twice = level.flatMap(pricesIn).filter(({ code }) => codes.has(code));
+        const twice = level
+          .flatMap((one) => pricesIn(records, one))
+          .filter(({ code }) => codes.has(code));
         return tell([...own, ...twice]);
       });
       // Whatever happens to a level, its items' own prices may count again, or no longer.
       const perItem = async (rows: readonly Element[], signal: AbortSignal): Promise<Change[]> => {
-        const lines = rows.flatMap(pricesIn);
+        const lines = rows.flatMap((row) => pricesIn(records, row));
         const codes = list === undefined ? [] : rows.flatMap(codesIn);
         const own = ownPrices(await named("ItemQuery", [...new Set(codes)], signal));
         return tell([...own, ...lines]);
@@ -223,15 +226,13 @@ const lineOf = (list: string, code: string, formula: string): PriceLine => ({
 const codesIn = (level: Element): string[] =>
   level.all("PriceLevelPerItemRet").map((one) => one.ref("ItemRef").name ?? "");
 
-/** Of a level. One of one percentage for all items has no prices. */
-const pricesIn = (level: Element): PriceLine[] =>
-  (isActive(level) ? level.all("PriceLevelPerItemRet") : []).map((one) =>
-    lineOf(
-      level.text("Name") ?? "",
-      one.ref("ItemRef").name ?? "",
-      one.text("CustomPrice") ?? `${one.text("CustomPricePercent") ?? ""} %`,
-    ),
-  );
+/** Of a level. One of one percentage for all items has no prices, and a price in another currency is none. */
+const pricesIn = (records: Records, level: Element): PriceLine[] =>
+  (isActive(level) ? level.all("PriceLevelPerItemRet") : []).map((one) => {
+    const price = one.text("CustomPrice") ?? `${one.text("CustomPricePercent") ?? ""} %`;
+    const formula = `${price} ${records.foreign(level) ?? ""}`.trim();
+    return lineOf(level.text("Name") ?? "", one.ref("ItemRef").name ?? "", formula);
+  });
 
 const isActive = (row: Element): boolean => row.yes("IsActive") !== false;
 
@@ -252,10 +253,12 @@ const PARTIES = {
 } as const;
 const SIDES = ["customer", "vendor"] as const;
 
-/** The party of a document that is made. */
+/** The party of a document that is made, which has the party's currency. @throws Refused */
 export function partyRef({ party, payer }: Pick<Desired, "party" | "payer">): Values {
-  const ListID = partyOf(payer)?.id ?? null;
-  return ListID === null ? { FullName: party } : { ListID };
+  const row = partyOf(payer);
+  if (row === null) return { FullName: party };
+  expectOwnCurrency(row.currency, row.name);
+  return { ListID: row.id };
 }
 
 export function partyList(
@@ -283,12 +286,12 @@ export function partyList(
         asked.map((values) => ({ name, values })),
         signal,
       );
-      return rows.map((row) => partyRow(side, row));
+      return rows.map((row) => partyRow(records, side, row));
     },
     async *list(from, signal) {
       const lists = [{ name, values: { ActiveStatus: "All" } }];
       for await (const { rets, position } of records.pages(lists, from, signal))
-        yield { rows: rets.map((row) => partyRow(side, row)), position };
+        yield { rows: rets.map((row) => partyRow(records, side, row)), position };
     },
     async notes(FromModifiedDate, signal) {
       const IncludeRetElement = ["ListID", "TimeModified", "Notes"];
@@ -317,7 +320,7 @@ const fullName = (row: Element): string => row.text("FullName") ?? row.needed("N
 /** A name that QuickBooks can be asked for: it refuses longer ones. */
 const queryable = (code: string): string => ascii(code).slice(0, 209) || "?";
 
-function partyRow(side: Side, row: Element): PartyRow {
+function partyRow(records: Records, side: Side, row: Element): PartyRow {
   const address = row.child(PARTIES[side].address);
   const at = (name: string): string | null => address?.text(name) ?? null;
   const names = ["Name", "FullName", "CompanyName"].map((name) => row.text(name)?.toLowerCase());
@@ -340,7 +343,7 @@ function partyRow(side: Side, row: Element): PartyRow {
     },
     active: row.yes("IsActive") !== false,
     version: row.text("EditSequence"),
-    currency: null,
+    currency: records.foreign(row),
     isJob: row.child("ParentRef") !== null,
   };
 }

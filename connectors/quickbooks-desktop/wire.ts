@@ -293,6 +293,8 @@ const Company = z.object({
   preferences: z.boolean(),
   salesTax: z.boolean().nullable(),
   multiCurrency: z.boolean().nullable(),
+  /** The name of its own currency, where it keeps several: `US Dollar`. */
+  homeCurrency: z.string().nullable().default(null),
   /** Documents up to this day (`YYYY-MM-DD`) are not changed without a password. */
   closingDate: z.string().nullable(),
 });
@@ -453,14 +455,15 @@ export function companyIn(
         waitMs: 60_000,
       },
     );
+  const currencies = preferencesRet?.child("MultiCurrencyPreferences");
   return {
     company: name,
     product: hostRet?.text("ProductName") ?? null,
     country: hostRet?.text("Country") ?? null,
     preferences: preferencesRet !== undefined,
     salesTax: preferencesRet?.child("SalesTaxPreferences") ? true : null,
-    multiCurrency:
-      preferencesRet?.child("MultiCurrencyPreferences")?.yes("IsMultiCurrencyOn") ?? null,
+    multiCurrency: currencies?.yes("IsMultiCurrencyOn") ?? null,
+    homeCurrency: currencies?.ref("HomeCurrencyRef").name ?? null,
     closingDate: preferencesRet?.child("AccountingPreferences")?.text("ClosingDate") ?? null,
   };
 }
@@ -494,6 +497,13 @@ export function openRecords(wire: Asker) {
   return {
     wire,
     of,
+    /** The name of a record's currency, where that is not the company's own. Null: it is, or the company keeps one only. */
+    foreign(row: Element): string | null {
+      const { id, name } = row.ref("CurrencyRef");
+      const [currency, own = null] = [name ?? id, wire.company?.homeCurrency];
+      if (currency === null || sameName(currency, own ?? "")) return null;
+      return own === null ? `${currency} (QuickBooks did not tell its own)` : currency;
+    },
     /** Records of a list by their ids, as they are now: those that are gone are left out. */
     async byListId(name: string, ids: readonly string[], signal: AbortSignal, more: Values = {}) {
       const queries = ids.length === 0 ? [] : [{ name, values: { ListID: ids, ...more } }];

@@ -49,8 +49,8 @@ import {
   ACCOUNT,
   CLASS,
   expectFit,
+  expectParty,
   having,
-  inCurrency,
   inScope,
   ITEM,
   listed,
@@ -261,7 +261,7 @@ export async function loadNames(
 }
 
 /** QuickBooks would not say which one is inactive. @throws Refused, LedgerError */
-export async function expectActive(
+async function expectActive(
   { config, names }: Pick<Online, "config" | "names">,
   side: LedgerSide,
   document: InvoiceDocument,
@@ -352,6 +352,13 @@ export const amendment = (
 /** `counts`: the number is taken. `of-another`: another party's, which is no clash. `ended`: it is as if it were not there. */
 type Holder = "counts" | "of-another" | "ended";
 
+interface Numbered {
+  /** What is looked through for what is inactive. */
+  readonly document: InvoiceDocument;
+  readonly body: Pick<DocumentBody, "DocNumber">;
+  readonly payer: Entry | null;
+}
+
 /**
  * Writes it for a party; its id. A number that a document of the same entity has, and that counts, is the floor's to tell:
  * it is told as QuickBooks told it. One that another entity has is not found by a search, so it is refused, or taken twice
@@ -360,18 +367,25 @@ type Holder = "counts" | "of-another" | "ended";
 export async function writeNumbered(
   online: Online,
   [side, entity]: readonly [LedgerSide, Entity],
-  body: Pick<DocumentBody, "DocNumber">,
-  payer: Entry | null,
+  { document, body, payer }: Numbered,
   call: Call,
   holds: (row: Element, party: string) => Holder,
 ): Promise<string> {
-  const { wire, config } = online;
+  const { wire, config, names } = online;
+  expectParty(online, side, payer);
+  await expectActive(online, side, document);
   const party = partyIdOf(payer);
   const whole = { ...body, [SIDES[side].partyRef]: { value: party } };
   try {
     return await wire.write(entity, whole, call);
   } catch (error) {
-    if (!(error instanceof LedgerError) || error.code !== "6140") throw error;
+    if (!(error instanceof LedgerError)) throw error;
+    if (error.code === "610") {
+      // What is kept of names is older than what somebody has made inactive.
+      names.codes.forget();
+      await expectActive(online, side, document);
+    }
+    if (error.code !== "6140") throw error;
     const numbers = { DocNumber: [body.DocNumber] };
     const rows = await having(wire, entity, numbers, call.signal);
     const holders = rows.map((row) => holds(row, party)).filter((one) => one !== "ended");
@@ -380,7 +394,7 @@ export async function writeNumbered(
       return await wire.write(entity, whole, call, { twice: true });
     throw new Refused({
       code: "number-in-use",
-      message: `another document in QuickBooks has the number ${body.DocNumber}`,
+      message: `another document in QuickBooks has the number ${body.DocNumber} (${error.message})`,
       next: "An accountant gives that one another number, or set duplicateNumbers: allow; then retry.",
       field: "number",
     });
@@ -430,15 +444,14 @@ export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks
         listed(wire, inScope(entity, scope), from, signal, (rows) =>
           documentRows(online, side, rows, signal),
         ),
-      async create({ desired: { document, payer }, values: { body } }, call) {
-        inCurrency(online, payer);
-        await expectActive(online, side, document);
+      async create({ desired: { document, payer }, values }, call) {
+        const body = values.body as DocumentBody;
         const holds = (row: Element, party: string): Holder => {
           if (side === "sale") return "counts";
           if (isVoided(row)) return "ended";
           return partyIn(side, row).partyId === party ? "counts" : "of-another";
         };
-        return writeNumbered(online, [side, entity], body as DocumentBody, payer, call, holds);
+        return writeNumbered(online, [side, entity], { document, body, payer }, call, holds);
       },
       async apply(to, { entry, values }, call) {
         const head = headOf(entry.native);

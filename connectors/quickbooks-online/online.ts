@@ -3,12 +3,19 @@ import type { Surroundings } from "../../src/core/contract.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { inGroups } from "../../src/core/groups.ts";
 import type { Scope } from "../../src/core/holdings.ts";
-import { type CodeKind, openCodes } from "../../src/ledger/codes.ts";
+import { type CodeKind, inactive, openCodes } from "../../src/ledger/codes.ts";
 import type { Party } from "../../src/ledger/documents.ts";
 import { markOf } from "../../src/ledger/entries.ts";
 import { type Entry, LedgerError, type LedgerSide } from "../../src/ledger/port.ts";
 import { conditionsIn, unitedPages } from "../../src/ledger/stamps.ts";
-import { partyCode, type PartyList, partyOf, type PartyRow } from "../quickbooks/documents.ts";
+import {
+  BOOKS,
+  expectOwnCurrency,
+  partyCode,
+  type PartyList,
+  partyOf,
+  type PartyRow,
+} from "../quickbooks/documents.ts";
 import type { Element } from "../quickbooks/element.ts";
 import { cut, NAME_MOST, oneLine, sameName } from "../quickbooks/text.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
@@ -310,14 +317,11 @@ export function partyIdOf(payer: Entry | null): string {
   throw new LedgerError("answered", "the party of the document is not shown yet", { code: "5010" });
 }
 
-/** @throws Refused when its documents are kept in another currency */
-export function inCurrency({ surroundings }: Online, payer: Entry | null): void {
-  const { currency = null, name = "the party" } = partyOf(payer) ?? {};
-  if (currency === null || currency === surroundings.currency) return;
-  throw new Refused({
-    code: "other-currency",
-    message: `${name} is kept in ${currency} in QuickBooks, the document is in ${surroundings.currency}`,
-    next: "Name a party in the company's own currency in the cross-reference, then retry; nothing is converted.",
-    field: "party",
-  });
+/** QuickBooks would not say which one is inactive. @throws Refused when no document can be made for it */
+export function expectParty({ surroundings }: Online, side: LedgerSide, payer: Entry | null): void {
+  const row = partyOf(payer);
+  if (row === null) return;
+  const { currency, name, active } = row;
+  if (!active) throw new Refused(inactive(BOOKS, { what: SIDES[side].role, called: "name" }, name));
+  expectOwnCurrency(currency === surroundings.currency ? null : currency, name);
 }

@@ -18,7 +18,6 @@ import { type Element, elementOf } from "../quickbooks/element.ts";
 import { DOC_NUMBER_MOST, documentNumber, memoIn, oneLine } from "../quickbooks/text.ts";
 import {
   bodyOf,
-  expectActive,
   heldNumber,
   linesIn,
   loadNames,
@@ -28,15 +27,7 @@ import {
   type Writer,
   writeNumbered,
 } from "./documents.ts";
-import {
-  expectFit,
-  having,
-  inCurrency,
-  inScope,
-  listed,
-  type Names,
-  type Online,
-} from "./online.ts";
+import { expectFit, having, inScope, listed, type Names, type Online } from "./online.ts";
 import { identityOf, isId, partyIn, SIDES } from "./wire.ts";
 
 const markIn = (row: Element): string | null => memoIn(row.text("PrivateNote"))?.mark ?? null;
@@ -85,12 +76,10 @@ export function orderTable(online: Online): GoodsTable<"order", OrderRow> {
     },
     async create({ document, payer, mark }, call) {
       const { type } = document;
-      inCurrency(online, payer);
-      await expectActive(online, type, billed(document));
-      const body = await orderBody(online, document);
+      const made = { document: billed(document), body: await orderBody(online, document), payer };
       // Several loads may share one loading number: the order that another one of the platform is, is no clash.
       const entity = SIDES[type].order;
-      return writeNumbered(online, [type, entity], body, payer, call, (row, party) =>
+      return writeNumbered(online, [type, entity], made, call, (row, party) =>
         partyIn(type, row).partyId === party && (markIn(row) ?? mark) === mark
           ? "counts"
           : "of-another",

@@ -323,7 +323,7 @@ const errors = errorTable({
   "#6210 data closed-period":
     "An accountant opens the books for that date in QuickBooks (Settings, Advanced, Accounting), or enters the document by hand; it is never booked on another date. Then retry.",
   "#610 data not-in-quickbooks":
-    "Somebody deleted or deactivated what the message names: an accountant makes it active in QuickBooks, or corrects the cross-reference; then retry.",
+    "Somebody deleted or deactivated what the document needs, which QuickBooks does not name: what it pays, its customer or vendor, an item or an account. An accountant makes it active in QuickBooks, or corrects the cross-reference; then retry.",
   "#2020|2170|2500 data wrong-reference":
     "Create in QuickBooks what the message names, or correct the cross-reference or the setting that names it; then retry.",
   "#6070 data does-not-add-up":

@@ -504,6 +504,20 @@ function idIn({ side, id: pattern }: PartyList, code: string): string | null {
   return code === partyCode(side, id) && pattern.test(id) ? id : null;
 }
 
+/**
+ * QuickBooks keeps each customer, vendor and account in one currency, and their documents in it: an amount in the company's
+ * own would become the same number of another one. @param currency not the company's own; null: it is @throws Refused
+ */
+export function expectOwnCurrency(currency: string | null | undefined, name: string): void {
+  if (!currency) return;
+  throw new Refused({
+    code: "other-currency",
+    message: `${name} is kept in ${currency} in QuickBooks, the document is in the company's own currency`,
+    next: "Name a party in the company's own currency in the cross-reference, then retry; nothing is converted.",
+    field: "party",
+  });
+}
+
 /** QuickBooks' record of a document's party; null: it is not there. */
 export const partyOf = (payer: Entry | null | undefined): PartyRow | null =>
   (payer?.native as FoundParty | undefined)?.row ?? null;

@@ -134,7 +134,7 @@ const missing = (books: string, { what, called }: CodeKind, code: string): Fault
 });
 
 /** Of what may be read and not be booked any more. */
-const inactive = (books: string, { what, called }: CodeKind, code: string): Fault => ({
+export const inactive = (books: string, { what, called }: CodeKind, code: string): Fault => ({
   code: "inactive",
   message: `the ${what} ${code} is not active in ${books}`,
   next: `Activate the ${what} in ${books} (${called} "${code}"), or name another one in the cross-reference; then retry.`,
