@@ -10,9 +10,19 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import type * as promises from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from "vitest";
 import { localDrop } from "./folder/local.ts";
 import type { Drop, Entry } from "./folder/port.ts";
 import { SftpConfig, sftpDrop } from "./folder/sftp.ts";
@@ -25,6 +35,15 @@ import { invoice, item } from "../../test/files/sink.ts";
 import { isThere } from "../../test/support/machine.ts";
 import { startSshd } from "../../test/support/sshd.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
+
+/** What statfs(2) says of a share. */
+const SMB = 0xfe534d42;
+const disk = vi.hoisted(() => ({ isShare: false }));
+vi.mock("node:fs/promises", async (original) => {
+  const calls = await original<typeof promises>();
+  const statfs = async (path: string) => (disk.isShare ? { type: SMB } : calls.statfs(path));
+  return { ...calls, statfs };
+});
 
 interface Place {
   readonly name: string;
@@ -43,6 +62,14 @@ const PLACES: readonly Place[] = [
     name: "a local folder",
     isHere: true,
     start: async () => ({ sftp: null, end: async () => {} }),
+  },
+  {
+    name: "a share that is mounted here",
+    isHere: true,
+    async start() {
+      disk.isShare = true;
+      return { sftp: null, end: async () => void (disk.isShare = false) };
+    },
   },
   { name: "OpenSSH", isHere: isThere("sshd"), start: () => startSshd() },
   { name: "a server with SFTP 3 alone", isHere: true, start: () => startHostileServer() },

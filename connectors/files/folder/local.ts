@@ -1,6 +1,6 @@
 /** A drop in a folder of this machine, which may be a mounted share. */
 import fs, { constants, type Stats } from "node:fs";
-import { access, mkdir, opendir, rm, rmdir, stat } from "node:fs/promises";
+import { access, lstat, mkdir, opendir, rm, rmdir, stat, statfs } from "node:fs/promises";
 import { userInfo } from "node:os";
 import path, { basename, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -21,22 +21,66 @@ const { O_CREAT, O_RDONLY, O_RDWR, O_TRUNC } = constants;
 /** Windows has no such flag: there, `look` is the guard. */
 const O_NOFOLLOW = (constants.O_NOFOLLOW as number | undefined) ?? 0;
 
-/** What every document needs, by the numbers of open files: a FileHandle costs more than the file does. */
-const [open, read, write, close, fstat, fsync, lstat, rename] = [
-  promisify(fs.open),
-  promisify(fs.read<Buffer>),
-  promisify(fs.write<Buffer>),
-  promisify(fs.close),
-  promisify(fs.fstat),
-  promisify(fs.fsync),
-  promisify(fs.lstat),
-  promisify(fs.rename),
-];
-
 type Where = Parameters<OpenFile["read"]>;
 
+/** What every document needs, by the numbers of open files: a FileHandle costs more than the file does. */
+interface Calls {
+  open(path: string, flags: number): Promise<number>;
+  read(file: number, ...where: Where): Promise<{ bytesRead: number }>;
+  write(file: number, ...where: Where): Promise<{ bytesWritten: number }>;
+  close(file: number): Promise<void>;
+  /** Of nothing there, nothing or ENOENT. */
+  lstat(path: string): Promise<Stats | undefined>;
+  rename(from: string, to: string): Promise<void>;
+}
+
+const inTurns: Calls = {
+  open: promisify(fs.open),
+  read: promisify(fs.read<Buffer>),
+  write: promisify(fs.write<Buffer>),
+  close: promisify(fs.close),
+  lstat: promisify(fs.lstat),
+  rename: promisify(fs.rename),
+};
+
+/** The same with calls that wait: by the event loop a document costs four times what the disk does for it. */
+const waiting: Calls = {
+  open: async (path, flags) => fs.openSync(path, flags),
+  read: async (file, ...where) => ({ bytesRead: fs.readSync(file, ...where) }),
+  write: async (file, ...where) => ({ bytesWritten: fs.writeSync(file, ...where) }),
+  close: async (file) => fs.closeSync(file),
+  lstat: async (path) => fs.lstatSync(path, { throwIfNoEntry: false }),
+  rename: async (from, to) => fs.renameSync(from, to),
+};
+
+const fstat = promisify(fs.fstat);
+/** Never waited for: files that are synced beside each other share what the disk does. */
+const fsync = promisify(fs.fsync);
+
+/** Of statfs(2): ext, XFS, Btrfs, overlayfs, tmpfs. A share is none of them: it may not answer for minutes. */
+const OWN_DISKS: ReadonlySet<number> = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0x794c7630, 0x01021994,
+]);
+/** So long it is taken for granted, ms: somebody may mount a share there. */
+const MOUNTED_MS = 1_000;
+const FOLDERS_MAX = 100;
+const looked = new Map<string, { readonly atMs: number; readonly calls: Promise<Calls> }>();
+
+/** How what is in a folder is asked for. */
+function callsIn(folder: string): Promise<Calls> {
+  const known = looked.get(folder);
+  if (known !== undefined && performance.now() - known.atMs < MOUNTED_MS) return known.calls;
+  const calls = statfs(folder).then(
+    ({ type }) => (OWN_DISKS.has(type) ? waiting : inTurns),
+    () => inTurns,
+  );
+  if (looked.size >= FOLDERS_MAX) looked.clear();
+  looked.set(folder, { atMs: performance.now(), calls });
+  return calls;
+}
+
 /** The first bytes of an open file. */
-const readFrom = (file: number, length: number): Promise<Buffer> =>
+const readFrom = ({ read }: Calls, file: number, length: number): Promise<Buffer> =>
   firstBytes({ read: (...where: Where) => read(file, ...where) }, length);
 
 /** `base`: the connector's folder, absolute. */
@@ -55,16 +99,18 @@ export const localDrop = (base: string): Drop => ({
     const entry = await look(path);
     if (entry === null || entry.kind !== "file" || entry.size > bytesMax)
       return entry && { entry, bytes: null };
-    const file = await unless(open(path, O_RDONLY | O_NOFOLLOW), "ENOENT", "ELOOP");
+    const calls = await callsIn(dirname(path));
+    const file = await unless(calls.open(path, O_RDONLY | O_NOFOLLOW), "ENOENT", "ELOOP");
     if (file === null) return null;
     try {
-      return { entry, bytes: await readFrom(file, entry.size) };
+      return { entry, bytes: await readFrom(calls, file, entry.size) };
     } finally {
-      await close(file);
+      await calls.close(file);
     }
   },
 
   async open(path) {
+    const { open, read, close } = inTurns;
     const file = await unless(open(path, O_RDONLY | O_NOFOLLOW), "ENOENT", "ELOOP");
     if (file === null) return null;
     let isOpen = true;
@@ -82,20 +128,24 @@ export const localDrop = (base: string): Drop => ({
   },
 
   async write(path, bytes, over) {
+    const calls = await callsIn(dirname(path));
     const creating = over === "any" ? O_CREAT : 0;
-    const file = await open(path, O_RDWR | O_TRUNC | O_NOFOLLOW | creating);
+    const file = await calls.open(path, O_RDWR | O_TRUNC | O_NOFOLLOW | creating);
     try {
       for (let at = 0; at < bytes.length;)
-        at += (await write(file, bytes, at, bytes.length - at, at)).bytesWritten;
+        at += (await calls.write(file, bytes, at, bytes.length - at, at)).bytesWritten;
       await fsync(file);
-      if (!(await readFrom(file, bytes.length)).equals(bytes))
+      if (!(await readFrom(calls, file, bytes.length)).equals(bytes))
         throw failure("EIO", `${path} did not keep what was written`);
     } finally {
-      await close(file);
+      await calls.close(file);
     }
   },
 
-  move: (from, to) => rename(from, to),
+  async move(from, to) {
+    const [calls, there] = await Promise.all([from, to].map((path) => callsIn(dirname(path))));
+    await (calls === waiting ? there : calls)?.rename(from, to);
+  },
   remove: (path) => rm(path, { force: true }),
   removeFolder: (path) => rmdir(path),
   makeFolder: async (path) => void (await mkdir(path, { recursive: true })),
@@ -108,11 +158,11 @@ export const localDrop = (base: string): Drop => ({
 /** Windows has no such call; NTFS journals names by itself. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
-  const folder = await open(path, O_RDONLY);
+  const folder = await inTurns.open(path, O_RDONLY);
   try {
     await fsync(folder);
   } finally {
-    await close(folder);
+    await inTurns.close(folder);
   }
 }
 
@@ -164,8 +214,9 @@ const unnameable = (name: string): Entry | null =>
   name.includes("\uFFFD") ? { name, kind: "other", size: 0, mtimeMs: 0 } : null;
 
 async function look(path: string): Promise<Entry | null> {
+  const { lstat } = await callsIn(dirname(path));
   const found = await unless(lstat(path), "ENOENT");
-  return found === null ? null : entryOf(basename(path), found);
+  return found ? entryOf(basename(path), found) : null;
 }
 
 function entryOf(name: string, stats: Stats): Entry {
