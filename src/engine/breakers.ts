@@ -13,7 +13,7 @@ const DAY = 24 * 60 * MINUTE;
 
 type Stop = Breaker | "doubled" | "restored" | "emptied" | "endless";
 
-/** How long until one try is made all the same, unless we were told; null: a person must clear it. */
+/** How long until one try is made all the same, at most, unless we were told; null: a person must clear it. */
 const RETRIES_MS: Readonly<Record<Stop, number | null>> = {
   credentials: 5 * MINUTE,
   scope: 15 * MINUTE,
@@ -28,6 +28,15 @@ const RETRIES_MS: Readonly<Record<Stop, number | null>> = {
   endless: DAY,
   emptied: 15 * MINUTE,
 };
+
+/**
+ * What one stray answer may make, of a device on the way or in a short window that was announced (specification part 9): it is
+ * tried again after a minute, and then after as long as it has lasted.
+ */
+const GROWING: ReadonlySet<string> = new Set(["version", "configuration"] satisfies Stop[]);
+
+/** It says that nothing can be written there; what is read there tells by itself whether it can be read. */
+const RECEIVER: Stop = "receiver";
 
 /** Said where whoever answered advises nothing: of any endpoint. `{scope}`: what is stopped. */
 const ADVICE: Readonly<Record<Stop, string>> = {
@@ -65,11 +74,14 @@ interface Trip {
  */
 export function trip(engine: Engine, { breaker, scope, detail, waitMs, next }: Trip): void {
   const now = engine.clock.now().wallMs;
-  const isTold = engine.store.journal
+  const before = engine.store.journal
     .breakers()
-    .some((one) => one.breaker === breaker && one.scope === scope && (one.retryMs ?? now) > now);
+    .find((one) => one.breaker === breaker && one.scope === scope);
+  const isTold = before !== undefined && (before.retryMs ?? now) > now;
   const isKnown = Object.hasOwn(RETRIES_MS, breaker);
-  const ownMs = isKnown ? RETRIES_MS[breaker as Stop] : 5 * MINUTE;
+  const mostMs = isKnown ? RETRIES_MS[breaker as Stop] : 5 * MINUTE;
+  const lastedMs = Math.max(now - (before?.sinceMs ?? now), MINUTE);
+  const ownMs = mostMs !== null && GROWING.has(breaker) ? Math.min(lastedMs, mostMs) : mostMs;
   const retryMs =
     ownMs === null ? null : Math.min(now + (waitMs ?? ownMs), latestRetry(breaker, now));
   const usual = isKnown ? ADVICE[breaker as Stop] : "See the log.";
@@ -113,14 +125,16 @@ function redateStops({ store, clock }: Engine): void {
   });
 }
 
-/** What stops work in any of these scopes now; null when nothing does. */
+/** What stops work in any of these scopes now; null when nothing does. `reads`: something is to be read, and nothing written. */
 export function blocked(
   engine: Engine,
   scopes: readonly string[],
+  reads = false,
 ): { code: string; message: string; next: string; untilMs: number | null } | null {
   const now = engine.clock.now().wallMs;
   for (const row of engine.store.journal.breakers()) {
     const waits = row.retryMs === null || row.retryMs > now;
+    if (reads && row.breaker === RECEIVER) continue;
     if (waits && scopes.includes(row.scope))
       return {
         code: row.breaker,
@@ -144,7 +158,9 @@ export function endIdleStops(engine: Engine): void {
     const isTried = ({ breaker, retryMs }: (typeof all)[number]): boolean =>
       // It is inspection that tries it.
       breaker === ("emptied" satisfies Stop) || (retryMs ?? 0) > now;
-    if (all.some(isTried) || flows.some((flow) => wouldTry(engine, flow, scope))) continue;
+    const isOpen = (stop: (typeof all)[number]): boolean =>
+      isTried(stop) || flows.some((flow) => wouldTry(engine, flow, stop));
+    if (all.some(isOpen)) continue;
     const detail = `${scope}: nothing is left that it holds up (${all.map(({ message }) => message).join("; ")})`;
     store.transaction(() => {
       store.journal.clear(scope);
@@ -154,18 +170,24 @@ export function endIdleStops(engine: Engine): void {
   }
 }
 
-function wouldTry({ store }: Engine, { flow, from, to, sink }: Flow, scope: string): boolean {
-  if (from === scope || endpointOf(from) === scope) return true;
+function wouldTry(
+  { store }: Engine,
+  { flow, from, to, sink }: Flow,
+  { breaker, scope }: { readonly breaker: string; readonly scope: string },
+): boolean {
+  if (breaker !== RECEIVER && (from === scope || endpointOf(from) === scope)) return true;
   if (endpointOf(to) !== scope && sink.operation !== scope) return false;
   const pending = store.deliveries.counts(flow).get("pending") ?? 0;
   return pending > 0 || store.requests.openCount(flow) > 0;
 }
 
-export function clearBreakers(engine: Engine, scopes: readonly string[]): void {
+/** Work in these scopes went well. `reads`: it has read, and says nothing of what is written there. */
+export function clearBreakers(engine: Engine, scopes: readonly string[], reads = false): void {
   if (engine.store.journal.breakers().length === 0) return;
   engine.store.transaction(() => {
     for (const scope of scopes)
-      if (engine.store.journal.clear(scope)) engine.note("going on", { scope });
+      if (engine.store.journal.clear(scope, reads ? RECEIVER : ""))
+        engine.note("going on", { scope });
   });
 }
 

@@ -9,14 +9,14 @@ import {
   receiver,
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
-import type { Page, Source } from "../core/contract.ts";
+import { defineMapping, type Page, type Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Kind } from "../core/kinds.ts";
 import type { Clock } from "../core/time.ts";
 import { nothingDone } from "../core/outcome.ts";
 import type { Link, Side } from "../store/deliveries.ts";
 import { ledger } from "../store/journal.ts";
-import { Daemon } from "./daemon.ts";
+import { Daemon, runFlow } from "./daemon.ts";
 import type { Engine, Flow, Pace } from "./engine.ts";
 
 const MINUTE = 60_000;
@@ -340,4 +340,47 @@ test("a stop stands while a document waits for what it stops, and ends when none
   expect(scopes().toSorted()).toEqual(["doubled", "emptied", "quota"]);
   await runFor({ ...later.engine, clock: later.clock }, other, 60);
   expect(scopes().toSorted()).toEqual(["doubled", "emptied"]);
+});
+
+test("a receiver that takes nothing stops no reading there, and what is read well does not end its stop", async () => {
+  const bench = engineOn(tempFolder());
+  const prepare = () =>
+    Promise.reject(new SourceUnavailable("cannot create /srv/in: EACCES", { next: "Grant it." }));
+  const out = bench.flow({
+    name: "out",
+    from: "platform.bills",
+    to: "erp.bills",
+    side: "platform",
+    sink: receiver({ operation: "file.deliver", prepare }),
+    source: pagesOf([{ changes: [bill("INV-1", "1")], position: 1 }]),
+  });
+  const back = bench.flow({
+    name: "back",
+    mapping: defineMapping({ ...billMapping, kind: "bill" }),
+    sink: receiver(),
+    source: pagesOf([{ changes: [bill("B-1", "1")], position: 1 }]),
+  });
+  for (const flow of [out, back]) await runFlow(bench.engine, flow, new AbortController().signal);
+  expect(bench.store.flows.find("back")).toMatchObject({ last_error: null });
+  expect(bench.store.deliveries.counts(back.flow).get("delivered")).toBe(1);
+  expect(bench.store.journal.breakers()).toMatchObject([{ breaker: "receiver", scope: "erp" }]);
+});
+
+test("a stray 410 stops for a minute; one that lasts, ever longer, at most a quarter of an hour", async () => {
+  const bench = engineOn(tempFolder());
+  const retired = new SourceUnavailable("HTTP 410", { next: "Update.", stop: "version" });
+  const read = async function* (): AsyncGenerator<Page> {
+    yield { changes: [], position: null };
+    throw retired;
+  };
+  const flow = bench.flow({ sink: receiver(), source: { read } });
+  const waits: number[] = [];
+  for (let time = 0; time < 7; time++) {
+    await runFlow(bench.engine, flow, new AbortController().signal);
+    const [stop] = bench.store.journal.breakers();
+    const waitMs = (stop?.retryMs ?? 0) - bench.clock.now().wallMs;
+    waits.push(waitMs / MINUTE);
+    bench.clock.advance(waitMs);
+  }
+  expect(waits).toEqual([1, 1, 2, 4, 8, 15, 15]);
 });

@@ -323,7 +323,7 @@ export class Daemon {
   }
 
   #isBarred(flow: Flow): boolean {
-    return blocked(this.#engine, [askedFor(flow), flow.from]) !== null;
+    return blocked(this.#engine, [askedFor(flow), flow.from], true) !== null;
   }
 
   async #verify(lane: Lane, signal: AbortSignal): Promise<void> {

@@ -60,7 +60,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
   let received = 0;
   let stored = 0;
   let came = false;
-  const stop = blocked(engine, [scope, flow.from]);
+  const stop = blocked(engine, [scope, flow.from], true);
   if (stop !== null) return { pages: null, received, trouble: stop, waitMs: null };
 
   const obstacles: Obstacle[] = [];
@@ -113,7 +113,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
       if (flow.source.silenceMs === undefined && received > 0) brought(engine, flow);
       else if (!came && obstacles.length === 0) empty(engine, flow);
     }
-    clearBreakers(engine, [scope, flow.from]);
+    clearBreakers(engine, [scope, flow.from], true);
     return { pages: signal.aborted ? null : pages, received, trouble: null, waitMs: null };
   } catch (error) {
     if (!(error instanceof SourceUnavailable)) throw error;

@@ -79,8 +79,8 @@ export function journal(database: Database.Database) {
      values (:breaker, :scope, :sinceMs, :retryMs, :message, :next)
      on conflict do update set retry_ms = excluded.retry_ms, message = excluded.message, next = excluded.next`,
   );
-  const clear = run<[scope: string]>(
-    "delete from breaker where scope = ? and retry_ms is not null",
+  const clear = run<[scope: string, kept: string]>(
+    "delete from breaker where scope = ? and retry_ms is not null and breaker <> ?",
   );
   const drop = run<[breaker: string]>("delete from breaker where breaker = ?");
   const release = run<[breaker: string, atMs: number, by: string]>(
@@ -110,10 +110,10 @@ export function journal(database: Database.Database) {
       standing = null;
       trip({ ...breaker });
     },
-    /** Work in this scope went well again: breakers that clear by themselves are cleared. */
-    clear(scope: string): boolean {
+    /** Work in this scope went well again: breakers that clear by themselves are cleared, but for `kept`. */
+    clear(scope: string, kept = ""): boolean {
       standing = null;
-      return clear(scope) > 0;
+      return clear(scope, kept) > 0;
     },
     /** It began at `atMs` at the latest and, unless only a person clears it, is tried again then. */
     redate({ breaker, scope }: Pick<BreakerRow, "breaker" | "scope">, atMs: number): void {
