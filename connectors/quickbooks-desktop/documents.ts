@@ -406,13 +406,14 @@ function paymentRow(row: Element): PaymentRow {
   const side = row.name === `${TABLES.purchase.payment.table}Ret` ? "purchase" : "sale";
   const { payment } = TABLES[side];
   const applied = row.all("AppliedToTxnRet");
-  const [on, another] = applied;
+  const pays = applied.map((one) => one.needed("TxnID"));
   const amount = row.amount(payment.amount);
   return {
     side,
     date: row.needed("TxnDate").slice(0, 10),
     amount,
-    document: on === undefined || another !== undefined ? null : on.needed("TxnID"),
+    document: pays.length === 1 ? (pays[0] ?? null) : null,
+    pays,
     text: markedBy(memoed(row)).text,
     check: row.text("RefNumber"),
     id: row.needed("TxnID"),

@@ -586,12 +586,13 @@ function paymentRow(side: LedgerSide, row: Element): PaymentRow {
   const { id, version } = identityOf(row);
   const { mark, text } = paymentIn(row.text("PrivateNote"));
   const amount = row.amount("TotalAmt");
-  const [on = null, another] = new Set(linksOf(row, side));
+  const pays = [...new Set(linksOf(row, side))];
   return {
     side,
     date: row.needed("TxnDate").slice(0, 10),
     amount,
-    document: another === undefined ? on : null,
+    document: pays.length === 1 ? (pays[0] ?? null) : null,
+    pays,
     text,
     check: row.text(side === "sale" ? "PaymentRefNum" : "DocNumber"),
     id: `${SIDES[side].payment} ${id}`,

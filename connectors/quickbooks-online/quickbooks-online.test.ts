@@ -195,9 +195,9 @@ describe("an invoice", () => {
     expect(states).toEqual(["ended"]);
   });
 
-  test("whose payment somebody spread over another invoice, too, is told", async () => {
+  test("whose payment somebody spread over another invoice, too, is told, and the payment names both", async () => {
     const company = await openCompany();
-    const { sinks } = opened(settings(company));
+    const { sinks, holdings } = opened(settings(company));
     const other = itemOf(invoiceDocument("FL-2", { id: "id-FL-2" }));
     const { ids = [] } = await deliver(sinks["invoices"] as Sink, item, other);
     const [id, second] = ids as string[];
@@ -211,6 +211,9 @@ describe("an invoice", () => {
     const { body } = requestOf(payments, [one]);
     expect(await payments.inspect?.([{ id: one.id, counterpart, body }], never)).toMatchObject([
       { is: "there", differences: [{ field: "document", expected: id }] },
+    ]);
+    expect(await holdings?.get("payment", [counterpart], never)).toMatchObject([
+      { pays: [id, second] },
     ]);
   });
 

@@ -268,6 +268,8 @@ export interface PaymentRow extends KeptPayment {
   readonly party: string | null;
   /** What of its amount pays nothing. */
   readonly idle: Decimal;
+  /** QuickBooks' ids of all that it pays; `document`: where it is one. */
+  readonly pays: readonly string[];
   /** The platform's id of it, by these external ids where its memo does not say. */
   readonly markIn: (desired: readonly string[]) => string | null;
 }
@@ -305,11 +307,12 @@ export const paymentTable = (books: PaymentBooks): Table<"payment", KeptPayment,
     return check === null ? kept : { ...kept, check };
   },
   facts: paymentFacts,
-  read: ({ id, party, amount, version, idle, markIn }, desired) => ({
+  read: ({ id, party, amount, version, idle, pays, markIn }, desired) => ({
     id,
     mark: markIn(marksOf(desired)),
     party,
     idle,
+    ...(pays.length > 1 ? { pays } : {}),
     // One of 0.00 is void, or applies credits and moves no money: its document tells those.
     status: amount.sign === 0 ? "cancelled" : "posted",
     version,

@@ -226,7 +226,8 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
           .map(({ id, number }) => (called.has(draftName(id)) ? null : number) ?? draftName(id));
         const isNone = payment.status === "cancelled" || names.length === 0;
         const words = { ...payment.facts.words, document: isNone ? null : names.join(" ") };
-        return { ...payment, facts: { ...payment.facts, words } };
+        const several = !isNone && names.length > 1 ? { pays: names } : {};
+        return { ...payment, ...several, facts: { ...payment.facts, words } };
       });
   }
 

@@ -183,6 +183,8 @@ export interface Holding {
   readonly mark: string | null;
   /** What links may call it besides: the id that it had as a draft. Left out: nothing. */
   readonly aliases?: readonly string[];
+  /** Of a payment of several documents, what its side calls each of them. Left out: `facts.words.document` says what it pays. */
+  readonly pays?: readonly string[];
   /** What a mapping takes, where this side's records of this kind are read by flows; null: they are not. */
   readonly change: Change | null;
   readonly facts: Facts;

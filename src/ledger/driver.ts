@@ -603,7 +603,7 @@ const isOf = (kind: HoldingKind, { facts }: Entry): boolean =>
   (kind === "payment") === (facts.words?.side === "sale");
 
 function holdingOf(kind: HoldingKind, entry: Entry): Holding[] {
-  const { id, mark, version, facts, status, aliases, change = null, untold } = entry;
+  const { id, mark, version, facts, status, aliases, pays, change = null, untold } = entry;
   if (id === null) return [];
   const own = mark === null ? null : platformIdOf(mark);
   const isDocument = kind === "invoice" || kind === "bill";
@@ -614,7 +614,7 @@ function holdingOf(kind: HoldingKind, entry: Entry): Holding[] {
       id,
       version,
       mark: own,
-      ...defined({ aliases, untold }),
+      ...defined({ aliases, pays, untold }),
       change: isTold(kind, own) ? change : null,
       facts: {
         ...facts,

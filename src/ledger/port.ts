@@ -121,6 +121,8 @@ export interface Entry<Native = unknown> {
   readonly payments: readonly PaymentOn[];
   /** Of a payment: what of its amount pays nothing. Left out: all of one that names no document, else none. */
   readonly idle?: Decimal;
+  /** Of a payment of several documents, what links call each of them. Left out: the facts say what it pays. */
+  readonly pays?: readonly string[];
   /** Without state. What these books cannot show is left out; null is shown as empty. */
   readonly facts: Facts;
   /** The day it was settled in full; null: it is not. */

@@ -49,8 +49,8 @@ export interface Case {
   readonly platform: readonly Holding[];
   readonly books: readonly Holding[];
   readonly by: Proof;
-  /** Of a payment, the {@link key} of what it pays; null: that was not read, or it is no payment. */
-  readonly pays: string | null;
+  /** Of a payment, the {@link key} of each document that it pays; empty: none was read, or it is no payment. */
+  readonly pays: readonly string[];
   /** The party that each side names, in the books' words where they are known; null: it names none. */
   readonly parties: Readonly<Record<Side, string | null>>;
   /** Does the platform know that party? Books hold documents of others too, which are not compared. */

@@ -83,6 +83,32 @@ describe("a payment that only the books hold", () => {
     );
   });
 
+  test("of several invoices is out of scope where all say that they are paid and all payments come to their totals", () => {
+    const site = new Ground(twoSides(40));
+    const paid = site.sides.pairs.filter(({ kind, isPaid }) => kind === "invoice" && isPaid);
+    const several = paid.slice(0, 2).map((pair) => site.of("books", pair));
+    const called = several.map(({ facts }) => facts.number ?? "");
+    const isOf = ({ kind, facts }: Holding): boolean =>
+      kind === "payment" && called.includes(facts.words?.document ?? "");
+    const [one] = site.sides.books.filter(isOf) as [Holding];
+    for (const side of ["platform", "books"] as const)
+      site.sides[side].splice(0, Infinity, ...site.sides[side].filter((other) => !isOf(other)));
+    const check = (amount: Decimal): Holding => ({
+      ...one,
+      id: "own check",
+      mark: null,
+      pays: called,
+      facts: { ...one.facts, money: { amount }, words: { ...one.facts.words, document: null } },
+    });
+    const sum = Decimal.sum(several.map(({ facts }) => facts.money?.total ?? Decimal.zero));
+    site.sides.books.push(check(sum));
+    expect(wrong(site)).toEqual([]);
+    site.sides.books.splice(-1, 1, check(sum.plus(Decimal.of("0.01"))));
+    expect(wrong(site).map(({ key, bucket }) => [key, bucket])).toEqual([
+      ["books:own check", "only in the ERP"],
+    ]);
+  });
+
   test("is told with its invoice where that began in the books: paid in part, or not on the platform at all", () => {
     const site = new Ground(twoSides(16));
     const pair = site.sides.pairs.find(

@@ -1,5 +1,5 @@
 /** Puts a case into exactly one bucket, with its differences, cause and next step. */
-import type { Decimal } from "../core/decimal.ts";
+import { Decimal } from "../core/decimal.ts";
 import {
   type Facts,
   type Holding,
@@ -10,6 +10,7 @@ import {
   isProgress,
 } from "../core/holdings.ts";
 import { helpsWith } from "../core/faults.ts";
+import { connected } from "../core/groups.ts";
 import { canonicalOf } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
 import type { Fault } from "../core/record.ts";
@@ -41,6 +42,7 @@ import {
   moneyKinds,
   numberOf,
   PARTLY_PAID,
+  RESTS_ON,
   type Side,
   type StoredState,
   type Told,
@@ -73,11 +75,11 @@ export function judgeAll(cases: readonly Case[], judging: Judging): Judged[] {
 
 /** A part that is paid in the books by a payment which the platform has taken back or moved is no usual part. */
 function withDoubtful(judged: readonly Judged[]): Judged[] {
-  const doubtful = new Map<string | null, Judged>();
+  const doubtful = new Map<string, Judged>();
   for (const payment of judged) {
     const { pays, bucket, platform, books, lost } = payment;
-    if (pays === null || !isOpen(payment) || bucket === "waiting" || books.length === 0) continue;
-    if (platform.length > 0 || lost !== null) doubtful.set(pays, payment);
+    if (!isOpen(payment) || bucket === "waiting" || books.length === 0) continue;
+    if (platform.length > 0 || lost !== null) for (const key of pays) doubtful.set(key, payment);
   }
   return judged.map((one) => {
     const payment = isPaidInPart(one) && doubtful.get(one.key);
@@ -87,9 +89,9 @@ function withDoubtful(judged: readonly Judged[]): Judged[] {
 
 /** A document whose payments are still under way waits for them. */
 function withAwaited(judged: Judged[], judging: Judging): Judged[] {
-  const awaited = new Map<string | null, Judged>();
+  const awaited = new Map<string, Judged>();
   for (const payment of judged)
-    if (payment.bucket === "waiting" && payment.pays !== null) awaited.set(payment.pays, payment);
+    for (const key of payment.bucket === "waiting" ? payment.pays : []) awaited.set(key, payment);
   return judged.map((one) => {
     const payment = awaited.get(one.key);
     if (one.bucket !== "differs" || one.cause?.code !== "progress" || !payment) return one;
@@ -102,14 +104,17 @@ function withAwaited(judged: Judged[], judging: Judging): Judged[] {
  * Payments that only the books hold, and why that is right: the platform takes no payments, it is told that the document
  * is paid. Only where the document says all that there is to know of them ({@link withPayments}): all payments together come
  * to what it says, those that the platform shows, and those that only the books hold. One more than that is a difference.
+ * Documents that one payment pays together say it together.
  */
 function settledIn(judged: readonly Judged[]): Map<Judged, string> {
   const settled = new Map<Judged, string>();
-  const paying = Map.groupBy(judged, ({ pays }) => pays);
-  for (const document of judged) {
-    const told = withPayments(document);
-    if (told === null) continue;
-    const payments = paying.get(document.key) ?? [];
+  const together = connected(judged, ({ kind, key, pays }) =>
+    isPayment({ kind }) ? pays.map((one) => `${RESTS_ON[kind]} ${one}`) : [`${kind} ${key}`],
+  );
+  for (const group of together) {
+    const payments = group.filter(isPayment);
+    const documents = group.filter((one) => !isPayment(one));
+    const tolds = documents.map(withPayments);
     const own = payments.filter(
       ({ bucket, lost }) => bucket === "only in the ERP" && lost === null,
     );
@@ -117,8 +122,12 @@ function settledIn(judged: readonly Judged[]): Map<Judged, string> {
       ...payments.flatMap(({ platform }) => platform),
       ...own.flatMap(({ books }) => books),
     ];
-    if (told.sum !== null && !totalPaid(liveOf(all)).equals(told.sum)) continue;
-    const why = `the platform takes no payments; ${document.kind} ${numberOf(document)} ${told.says}`;
+    const sums = tolds.map((told) => told?.sum ?? null);
+    if (own.length === 0 || documents.length === 0 || tolds.includes(null)) continue;
+    const isWhole = totalPaid(liveOf(all)).equals(Decimal.sum(sums.filter((sum) => sum !== null)));
+    if (!sums.includes(null) && !isWhole) continue;
+    const says = documents.map((one, at) => `${one.kind} ${numberOf(one)} ${tolds[at]?.says}`);
+    const why = `the platform takes no payments; ${says.join(", ")}`;
     for (const payment of own) settled.set(payment, why);
   }
   return settled;
@@ -435,7 +444,8 @@ function partPaid(
   return isPart ? `${amountText(total.minus(open))} of ${amountText(total)}` : null;
 }
 
-const isPayment = ({ kind }: Case): boolean => kind === "payment" || kind === "bill-payment";
+const isPayment = ({ kind }: Pick<Case, "kind">): boolean =>
+  kind === "payment" || kind === "bill-payment";
 
 /** The books' payment carries the mark of its document: it settled what the platform calls paid, without a payment. */
 function isSettledAsOne(one: Case): boolean {

@@ -290,17 +290,13 @@ const sumOf = (nodes: readonly Node[]): Decimal => totalPaid(nodes.map(({ holdin
 export const totalPaid = (holdings: readonly Holding[]): Decimal =>
   Decimal.sum(holdings.map(({ facts }) => facts.money?.amount ?? Decimal.zero));
 
-/** What a payment pays; null: it was not read. */
-type Paid = (node: Node) => Group | null;
+/** What a payment pays, as far as it was read. */
+type Paid = (node: Node) => readonly Group[];
 
 /** By the mark of a settlement, which is that of its invoice; else by what the payment's side calls it. */
 function paidIn(documents: Table, names: Names): Paid {
-  return (node) => {
-    const { side, holding } = node;
-    const [settled] = marked(documents, node);
-    if (settled !== undefined) return settled.group;
-    const name = holding.facts.words?.document ?? null;
-    if (name === null) return null;
+  const called = (node: Node, name: string): Group | null => {
+    const { side } = node;
     const known = documents.find(side, name);
     if (known !== undefined) return known.group;
     const numbered = documents.byNumber[side].get(comparedAs(documents.kind, name)) ?? [];
@@ -308,6 +304,14 @@ function paidIn(documents: Table, names: Names): Paid {
     const ofParty = groupsOf(numbered.filter((one) => names.partyOf(one) === party));
     const [group, another] = ofParty.length > 0 ? ofParty : groupsOf(numbered);
     return another === undefined ? (group ?? null) : null;
+  };
+  return (node) => {
+    const { pays, facts } = node.holding;
+    const [settled] = marked(documents, node);
+    if (settled !== undefined) return [settled.group];
+    const { document = null } = facts.words ?? {};
+    const each = pays ?? (document === null ? [] : [document]);
+    return [...new Set(each.flatMap((name) => called(node, name) ?? []))];
   };
 }
 
@@ -320,8 +324,8 @@ function documentsOf(payments: Table, paid: Paid, names: Names): (node: Node) =>
     return id;
   };
   return (node) => {
-    const group = paid(node);
-    if (group !== null) return idOf(group);
+    const [group, another] = paid(node);
+    if (group !== undefined) return another === undefined ? idOf(group) : null;
     const number = node.holding.facts.words?.document ?? null;
     return number === null ? null : `${names.partyOf(node) ?? ""} ${number} ${payments.kind}`;
   };
@@ -341,7 +345,8 @@ function casesOf(tables: Tables, links: readonly Link[], names: Names): Case[] {
     const groups = new Set(table.nodes.map(({ group }) => group));
     const paid = RESTS_ON[kind] && paidIn(tables.get(RESTS_ON[kind]) as Table, names);
     return [...groups].map((group) => {
-      const pays = group.nodes.flatMap((node) => paid?.(node) ?? []).at(0) ?? null;
+      const each = group.nodes.map((node) => paid?.(node) ?? []);
+      const pays = each.find(({ length }) => length > 0) ?? [];
       return caseOf(group, pays, table, tables, claims, suspects, names);
     });
   });
@@ -360,7 +365,7 @@ function keyOfGroup(group: Group): string {
 
 function caseOf(
   group: Group,
-  pays: Group | null,
+  pays: readonly Group[],
   table: Table,
   tables: Tables,
   claims: Claims,
@@ -374,11 +379,11 @@ function caseOf(
   return {
     kind: table.kind,
     key: keyOfGroup(group),
-    pays: pays && keyOfGroup(pays),
+    pays: pays.map(keyOfGroup),
     platform: platform.map(({ holding }) => holding),
     books: books.map(({ holding }) => holding),
     by: isOneSided ? null : group.by,
-    ...partiesOf(group, pays, names),
+    ...partiesOf(group, pays[0] ?? null, names),
     contradictions: isOneSided
       ? []
       : [

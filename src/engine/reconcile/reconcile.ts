@@ -319,12 +319,13 @@ async function lookByNumber(run: Run, differing: readonly Case[]): Promise<boole
       ...(platform.length > 0 || lost === null ? [] : [lost]),
     ]);
     const own = paying.flatMap(({ books }) => books);
-    await look("books", kind, new Set(own.flatMap(({ facts }) => facts.words?.document ?? [])));
+    const called = own.flatMap(({ pays, facts }) => pays ?? facts.words?.document ?? []);
+    await look("books", kind, new Set(called));
     if (await readAgain(reading.rows, "platform", plan, ids, signal)) changed = true;
     const keys = new Set(paying.map(({ key }) => key));
     const paid = (): Case[] => {
       const cases = matched(run);
-      const pays = new Set(cases.flatMap((one) => (keys.has(one.key) ? (one.pays ?? []) : [])));
+      const pays = new Set(cases.flatMap((one) => (keys.has(one.key) ? one.pays : [])));
       return cases.filter((one) => one.kind === kind && pays.has(one.key));
     };
     const lone = paid().filter((one) => !isOnBoth(one));
@@ -395,10 +396,10 @@ function casesIn(run: Run): Chosen {
     plans.some(({ kind }) => kind === one.kind) &&
     (isOnBoth(one) || isAsked(one, period) || known.has(`${one.kind} ${one.key}`));
   const alone = cases.filter((one) => !isOnBoth(one) && isMeant(one));
-  const paid = new Set(alone.flatMap(({ pays }) => pays ?? []));
+  const paid = new Set(alone.flatMap(({ pays }) => pays));
   // With what pays the same: only all of it comes to a total.
   const isBeside = ({ pays, platform }: Case): boolean =>
-    pays !== null && platform.length === 0 && paid.has(pays);
+    platform.length === 0 && pays.some((key) => paid.has(key));
   const isWanted = (one: Case): boolean => (isMeant(one) || isBeside(one)) && !isUntold(one);
   const left = cases.filter((one) => !isWanted(one));
   const notTold = Map.groupBy(left.filter(isMeant), ({ kind }) => kind);
