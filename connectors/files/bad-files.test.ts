@@ -89,6 +89,7 @@ const KINDS: Readonly<Record<string, string>> = {
   "a packed file (.gz, .7z, .rar)": "\u001f\u008b\u0008\0\n",
   "an old Office file (.xls, .doc)": "\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1",
   EDIFACT: "UNB+UNOC:3+A+B+261130:0145+1'UNH+1+INVOIC:D:96A:UN'UNZ+1+1'",
+  "a flat IDoc (SAP's port type File)": "EDI_DC40  1000000000000004711",
   JSON: '[{"ID":"A"}]',
   "XML or a web page": '\u00ef\u00bb\u00bf<?xml version="1.0"?>\n<cXML/>\n',
   X12: "ISA*00*",

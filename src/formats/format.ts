@@ -219,6 +219,7 @@ const BEGINNINGS: readonly (readonly [begins: RegExp | readonly string[], name: 
   ],
   [/^ISA[^A-Za-z0-9]/, "X12"],
   [["UNA", "UNB+"], "EDIFACT"],
+  [["EDI_DC"], "a flat IDoc (SAP's port type File)"],
   [["<"], "XML or a web page"],
   [/^(?:\{\s*"|\[\s*[[{])/, "JSON"],
 ];

@@ -68,6 +68,15 @@ test("a condition is the price of one unit today; one of later is for a person, 
   expect(notices).toEqual(["cond_a.xml: 1 left out: no longer valid (DATBI)."]);
 });
 
+test("a condition for one customer is no rack price, and is left out", async () => {
+  const text = compact(golden("COND_A")).replace("<VAKEY>", "<KUNNR>0000012000</KUNNR><VAKEY>");
+  const folder = folderWith({ "cond_a.xml": text });
+  const source = { message: "COND_A", conditionTypes: ["ZRCK"] };
+  const { changes, notices } = await readAll(folder, source);
+  expect(changes.map(({ id }) => id)).toEqual(["DAL1|REG87", "DAL1|PRM93"]);
+  expect(notices).toEqual(["cond_a.xml: 1 left out: for one customer (KUNNR)."]);
+});
+
 test("a terminal may stand in a part of the concatenated key", async () => {
   const folder = folderWith({ "cond_a.xml": golden("COND_A") });
   const terminal = { from: 1, length: 4 };

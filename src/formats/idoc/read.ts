@@ -114,7 +114,7 @@ function partiesOf({ message, accountGroups }: PartySource, { records, origin }:
     if (accountGroups !== undefined && !accountGroups.includes(group ?? ""))
       return { leftOut: `account group ${group ?? "none"}` };
     return changeIn({ id: code, origin, raw: read.fields }, () => {
-      if (code === null) throw badField(segment, "has no number");
+      if (code === null) throw badField(`${segment}-${names.code}`, "is empty");
       const [long] = overlong(read, segment);
       if (long !== undefined) throw badField(segment, `cannot be right: ${long}`);
       const said = (name: Parameters<typeof field<typeof segment>>[2]) =>
@@ -156,6 +156,8 @@ function pricesOf(config: CondSource, site: Site, { records, origin }: Idoc): Ta
     const type = field(key, "E1KOMG", "KSCHL") ?? "";
     if (!config.conditionTypes.includes(type))
       return [{ leftOut: `condition type ${type || "none"}` }];
+    // A rack price is for whoever loads.
+    if (field(key, "E1KOMG", "KUNNR") !== null) return [{ leftOut: "for one customer (KUNNR)" }];
     const list = keyPart(key, config.terminal);
     const product = keyPart(key, config.product);
     const id = list === null || product === null ? null : `${list}|${product}`;
