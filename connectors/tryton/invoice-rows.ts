@@ -370,11 +370,11 @@ function dueOf(row: Row): { due?: string | null } {
   return row.payment_term === null ? { due: row.payment_term_date } : {};
 }
 
-const lastDueOf = ({ lines_to_pay }: Row): string | null =>
-  lines_to_pay
-    .flatMap((term) => term.maturity_date ?? [])
-    .toSorted()
-    .at(-1) ?? null;
+/** The days on which parts of it fall due. */
+const dueDaysOf = ({ lines_to_pay }: Row): string[] =>
+  [...new Set(lines_to_pay.flatMap((term) => term.maturity_date ?? []))].toSorted();
+
+const lastDueOf = (row: Row): string | null => dueDaysOf(row).at(-1) ?? null;
 
 const lineOf = (line: Row["lines"][number]): FactLine => ({
   product: line.product,
@@ -403,11 +403,13 @@ export function changeOf(row: TrytonInvoice): Change | null {
   const { credits: _, purpose: __, ...plain } = row;
   const entry = entryOf(state === "posted" ? { ...plain, reconciled: null } : plain, true);
   const { payer, lines } = row as TrytonInvoice & rpc.RowOf<typeof TOLD>;
+  const due = dueDaysOf(row);
   const change = toldInvoice(
     { ...entry, facts: { ...entry.facts, party: row.party } },
     {
       partyCompanyId: companyIdOf(payer.identifiers),
-      dueDate: lastDueOf(row),
+      dueDate: due.at(-1) ?? null,
+      ...(due.length > 1 ? { dueDates: due.map((day) => ({ due: day })) } : {}),
       paidDate: reconciled,
       productNames: amountLines(lines).map(({ name }) => name),
     },

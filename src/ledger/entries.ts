@@ -154,7 +154,7 @@ export async function orRefused<One, Made>(
 
 /** What an entry does not say of an invoice that a source tells. */
 interface ToldBesides extends Partial<
-  Pick<InvoiceRecord, "number" | "state" | "partyCompanyId" | "dueDate" | "paidDate">
+  Pick<InvoiceRecord, "number" | "state" | "partyCompanyId" | "dueDate" | "dueDates" | "paidDate">
 > {
   /** Of its lines' products, in their order. Left out: these books tell none. */
   readonly productNames?: readonly (string | null)[];
@@ -187,6 +187,7 @@ export function toldInvoice(
     currency: shown(words?.currency),
     invoiceDate: shown(days?.date),
     dueDate,
+    ...defined({ dueDates: more.dueDates }),
     untaxed: shown(money?.untaxed),
     tax: shown(money?.tax),
     total: shown(money?.total),

@@ -190,6 +190,30 @@ describe.skipIf(!trytonIsThere)("customer invoices of Tryton", () => {
     expect(exactly(change)).toMatchObject({ paidByPlatform: true });
   });
 
+  test("one that is due in parts tells every day of them", async () => {
+    const desk = deskIn(server);
+    const admin = openTryton(
+      { ...desk.books.config, ...desk.database.admin },
+      desk.books.surroundings,
+    );
+    onTestFinished(() => admin.close());
+    const part = (days: number, more: object) => ({
+      ...more,
+      relativedeltas: [["create", [{ days }]]],
+    });
+    const half = { type: "percent_on_total", ratio: d("0.5"), divisor: d("2"), sequence: 1 };
+    const lines = [part(10, half), part(30, { type: "remainder", sequence: 2 })];
+    const values = { name: "In two parts", lines: [["create", lines]] };
+    const create = "model.account.invoice.payment_term.create";
+    const [payment_term] = await admin.call<[number]>(create, [[values]]);
+    await post(desk, await invoice(desk, { payment_term, payment_term_date: null }));
+    const [change] = (await reader(invoices(desk.books)).read()).changes;
+    expect(exactly(change)).toMatchObject({
+      dueDate: "2026-12-20",
+      dueDates: [{ due: "2026-11-30" }, { due: "2026-12-20" }],
+    });
+  });
+
   /** A credit note of the whole, posted. */
   async function credit(desk: Desk, id: number): Promise<void> {
     const context = { active_model: "account.invoice", active_id: id, active_ids: [id] };
