@@ -12,7 +12,7 @@ import {
   namedChecks,
 } from "../../src/ledger/examine.ts";
 import { AUTHORISE, QUICKBOOKS } from "./wire.ts";
-import { ACCOUNT, CLASS, expectFit, ITEM, LOCATION, type NameKind, type Online } from "./online.ts";
+import { ACCOUNT, CLASS, ITEM, LOCATION, type NameKind, type Online } from "./online.ts";
 import { authoriseBy, EARLY_DAYS, readTokens, tokenFile } from "./tokens.ts";
 
 /** A person must sign in again within the week. That there is no token at all is a stop, and told as one. */
@@ -59,9 +59,6 @@ export function checksOf(
       if (company !== undefined)
         surroundings.note("QuickBooks company", { name: company.text("CompanyName") });
     }),
-    exists(`company in ${surroundings.currency}, with numbers of our own`, () =>
-      expectFit(online, signal),
-    ),
     [
       `sales tax: ${config.salesTax}`,
       async () => {

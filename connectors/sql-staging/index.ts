@@ -1,7 +1,6 @@
 /** The ERP's own database as the counter: documents are rows that its job takes and answers, lists come from its views. */
 import { defineConnector } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
-import type { Fault } from "../../src/core/record.ts";
 import { openSql, type Sql } from "../../src/ledger/sql.ts";
 import { offered, openLedger } from "../../src/ledger/table.ts";
 import { SqlStagingConfig } from "./config.ts";
@@ -25,12 +24,7 @@ export const sqlStaging = defineConnector<SqlStagingConfig>({
   open(config, surroundings) {
     const wire = openSql(config);
     const tables = { wire, surroundings, ...config };
-    const differing = (signal: AbortSignal) => differences(wire, config.views, signal);
-    const looked = async (signal: AbortSignal) => {
-      const all = await differing(signal);
-      return all.length === 0 ? null : all.map((what) => ({ what, fault: faultOf(what) }));
-    };
-    const { books: _, ...ledger } = openLedger({
+    const ledger = openLedger({
       ...BOOKS,
       tables: {
         invoice: tableOf(tables, "invoice"),
@@ -42,28 +36,17 @@ export const sqlStaging = defineConnector<SqlStagingConfig>({
       ),
       config,
       surroundings,
-      async check(signal) {
-        const [different] = await differing(signal);
-        if (different !== undefined)
-          throw new SourceUnavailable(`${BOOKS.name}: ${different}`, {
-            next: SCHEMA,
-            stop: "scope",
-          });
-      },
-      checks: (_needs, signal) => [["tables and views", () => looked(signal)]],
+      check: (signal) => expectSchema(wire, config.views, signal),
     });
     return { ...ledger, close: () => Promise.resolve() };
   },
 });
 
-const faultOf = (message: string): Fault => ({ code: "other-schema", message, next: SCHEMA });
-
-/** Where tables, indexes, views and the encoding are not as they must be, one sentence each. @throws LedgerError */
-async function differences(
-  wire: Sql,
-  views: readonly View[],
-  signal: AbortSignal,
-): Promise<string[]> {
+/**
+ * Tables, indexes, views and the encoding are as they must be. @throws LedgerError, SourceUnavailable, which names all that
+ * are not
+ */
+async function expectSchema(wire: Sql, views: readonly View[], signal: AbortSignal): Promise<void> {
   const rows = await wire.transaction(signal, (query) => query(sqlOf(wire.dialect)));
   const held = new Map(rows.map(({ name, type }) => [name ?? "", type ?? ""]));
   const told = [...partsOf(wire.dialect), ["encoding", "utf8"] as const].flatMap(
@@ -76,5 +59,9 @@ async function differences(
     const difference = await differingView(view, [...held.keys()]);
     if (difference !== null) told.push(difference);
   }
-  return told;
+  if (told.length > 0)
+    throw new SourceUnavailable(`${BOOKS.name}: ${told.join("; ")}`, {
+      next: SCHEMA,
+      stop: "scope",
+    });
 }

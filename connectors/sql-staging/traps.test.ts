@@ -6,7 +6,6 @@ import type {
   Acknowledgement,
   Change,
   Endpoint,
-  Needs,
   Notebook,
   Page,
   Sink,
@@ -714,15 +713,12 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     expect(page?.changes).toMatchObject([{ id: "T|A", fault: { code: "key-twice" } }]);
   });
 
-  test("doctor and check name each column, index and view that is not as the schema has it", async () => {
+  test("check names each column, index and view that is not as the schema has it", async () => {
     const { database, endpoint } = await opened({ views: ["prices"] });
     const { run } = database;
-    const faults = async () =>
-      (await endpoint.examine?.(never, NO_NEEDS))?.flatMap(({ fault }) => fault?.message ?? []);
     await run(
       "create table fuelbridge_prices (list varchar(9), product varchar(9), price varchar(9))",
     );
-    expect(await faults()).toEqual([]);
     await expect(endpoint.check(never)).resolves.toBeUndefined();
     await run(
       dialect === "mariadb"
@@ -736,16 +732,15 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
     );
     await run("alter table fuelbridge_line drop column unit");
     await run("alter table fuelbridge_prices drop column price");
-    expect(await faults()).toEqual([
+    const named = [
       "fuelbridge_line.unit is missing, not varchar(20)",
       "fuelbridge_tax.account is varchar(40), not varchar(80) not null",
       "fuelbridge_once is missing, not unique (id, kind, version)",
-      expect.stringMatching(/^fuelbridge_prices line 1: the file .*price/),
-    ]);
-    await expect(endpoint.check(never)).rejects.toMatchObject({
-      stop: "scope",
-      message: expect.stringContaining("fuelbridge_line.unit is missing"),
-    });
+      "fuelbridge_prices line 1: the file ",
+    ];
+    const refused = endpoint.check(never);
+    await expect(refused).rejects.toMatchObject({ stop: "scope" });
+    await expect(refused).rejects.toThrow(named.join("; "));
   });
 });
 
@@ -762,8 +757,6 @@ const book = (run: Database["run"], id: string) =>
     "insert into fuelbridge_invoices values ('booked', 'S-booked', 'posted', 'P-1', null, '2026-11-21', null, null, 'USD', 18103.96, 1830.12, 19934.08, 19934.08, null, ?)",
     [id],
   );
-
-const NO_NEEDS = { column: () => [], days: [], parts: new Set<string>() } as unknown as Needs;
 
 const notebookOf = (kept: Map<string, string | null>): Notebook => ({
   get: (name) => kept.get(name) ?? null,
