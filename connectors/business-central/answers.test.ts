@@ -180,7 +180,6 @@ describe("what the API answers", () => {
 const NEEDS: Needs = {
   parts: new Set(),
   days: [],
-  currency: "USD",
   ourselves: [],
   column: () => [],
 };
@@ -301,7 +300,6 @@ test("doctor names what is missing in Business Central, with the line that names
   const needs: Needs = {
     parts: new Set(["invoices"]),
     days: [],
-    currency: "USD",
     ourselves: [],
     column: (table, column) =>
       table === "items" && column === "item"

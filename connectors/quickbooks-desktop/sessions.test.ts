@@ -223,7 +223,6 @@ test("doctor never says that a list is well that QuickBooks did not tell", async
 
 /** Of two items one is in QuickBooks; two documents wait, one of them in a closed month. */
 const NEEDS: Needs = {
-  currency: "USD",
   ourselves: [],
   parts: new Set(["invoices"]),
   column: (table, column) =>

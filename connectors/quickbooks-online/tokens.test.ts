@@ -123,7 +123,6 @@ describe("tokens", () => {
     const wire = openWire(parsed, surroundings);
     const days = [{ day: "2026-10-30", flow: "invoices", count: 2 }];
     const needs = {
-      currency: "USD",
       ourselves: [],
       parts: new Set<string>(),
       column: () => [],

@@ -123,7 +123,7 @@ const kind = (model: string, what: string, field: string, more: Partial<Kind> = 
   model,
   what,
   field,
-  called: field.replace(/^.*\./, ""),
+  called: field,
   ...more,
 });
 const own = { isOfCompany: true };
@@ -143,7 +143,6 @@ const kinds = {
   paymentMethod: kind(METHOD, "invoice payment method", "name", own),
   currency: kind("currency.currency", "currency", "code"),
   site: kind("party.party", "site", "code", { reads: rpc.idLists("addresses") }),
-  company: kind("company.company", "company", "party.name"),
 };
 
 export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
@@ -206,7 +205,6 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
     paymentTerm: id(kinds.paymentTerm),
     paymentMethod: id(kinds.paymentMethod),
     currency: id(kinds.currency),
-    company: id(kinds.company),
     forget: () => codes.forget(),
     /** A party that goods are sent to: its id, and its first address. */
     async site(code: string) {

@@ -18,7 +18,7 @@ import { buttonIn, TESTED, TRYTON } from "./wire.ts";
 export const checksOf = (books: Books, needs: Needs): Check[] => [
   releaseCheck(books),
   ...rightsChecks(books, needs.parts),
-  ...companyChecks(books, needs),
+  priceCheck(books),
   periodCheck(books, needs.days),
   ...settingChecks(books),
   ...codeChecks(TRYTON.name, codesOf(books), needs),
@@ -132,38 +132,18 @@ const monthsFrom = (today: string): string[] => [
 /** Rack prices have six decimal places at the most. */
 const PRICE_DECIMALS = 6;
 
-const companyChecks = (books: Books, needs: Needs): Check[] => {
-  const { lookup, config } = books;
-  return [
-    [
-      `company "${config.company}" in ${config.currency}`,
-      async () => {
-        const id = await lookup.company(config.company);
-        const fields = rpc.texts("currency.code");
-        const { currency: its } = await rpc.rowOf(books, "company.company", id, fields);
-        const wrong = [config.currency, needs.currency].find((currency) => currency !== its);
-        if (wrong === undefined) return null;
-        return {
-          code: "wrong-currency",
-          message: `the books of ${config.company} are kept in ${its}, not in ${wrong}`,
-          next: "Correct currency in the configuration, or name the company that keeps its books in it. Nothing is converted.",
-        };
-      },
-    ],
-    [
-      `prices with ${PRICE_DECIMALS} decimal places`,
-      async () => {
-        const kept = await lookup.pricePlaces();
-        if (kept >= PRICE_DECIMALS) return null;
-        return {
-          code: "few-decimals",
-          message: `Tryton keeps prices with ${kept} decimal places; rack prices have up to ${PRICE_DECIMALS}`,
-          next: `Set price_decimal = ${PRICE_DECIMALS} under [product] in trytond.conf. Tryton fixes it when the database is made: ask whoever looks after it. Until then invoice lines with such prices are booked as one piece at their amount, and orders with them wait for a person.`,
-        };
-      },
-    ],
-  ];
-};
+const priceCheck = ({ lookup }: Books): Check => [
+  `prices with ${PRICE_DECIMALS} decimal places`,
+  async () => {
+    const kept = await lookup.pricePlaces();
+    if (kept >= PRICE_DECIMALS) return null;
+    return {
+      code: "few-decimals",
+      message: `Tryton keeps prices with ${kept} decimal places; rack prices have up to ${PRICE_DECIMALS}`,
+      next: `Set price_decimal = ${PRICE_DECIMALS} under [product] in trytond.conf. Tryton fixes it when the database is made: ask whoever looks after it. Until then invoice lines with such prices are booked as one piece at their amount, and orders with them wait for a person.`,
+    };
+  },
+];
 
 const ACCOUNTS = ["receivable", "payable", "revenue", "expense"] as const;
 const ACCOUNT = {

@@ -4,7 +4,7 @@ import { sha256Hex } from "../../src/core/keys.ts";
 import { markOf, platformIdIn } from "../../src/ledger/entries.ts";
 import type { FileTable } from "../../src/ledger/files.ts";
 import { NOTHING, ticketIn } from "../../src/ledger/goods.ts";
-import { type Ledger, offered, openLedger } from "../../src/ledger/table.ts";
+import { currencyCheck, type Ledger, offered, openLedger } from "../../src/ledger/table.ts";
 import { type Books, openLookup, resourceOf as onInvoice } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import { checksOf, controlOf } from "./examine.ts";
@@ -33,7 +33,17 @@ export const ledgerOf = (books: Books): Ledger =>
     onAccount: true,
     surroundings: books.surroundings,
     files: fileTables(books),
-    check: (signal) => books.tryton.call("model.res.user.get_preferences", [true], { signal }),
+    check: currencyCheck(
+      TRYTON.name,
+      books.surroundings,
+      async (signal) => {
+        const { company } = await books.tryton.session();
+        const own = rpc.where({ "id =": company });
+        const fields = rpc.texts("currency.code");
+        return (await rpc.rowsOf(books, "company.company", own, fields, { signal }))[0]?.currency;
+      },
+      "name the company that keeps its books in it",
+    ),
     checks: (needs) => checksOf(books, needs),
   });
 

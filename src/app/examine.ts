@@ -94,7 +94,6 @@ export function needsOf(
   ];
   const needsUs = flows.some(({ mapping }) => OUR_COMPANY.table in tablesOf(mapping));
   return {
-    currency: config.currency,
     parts: new Set([
       ...ends.filter((end) => end.endpoint === endpoint).map(({ name }) => name),
       ...flows

@@ -702,8 +702,6 @@ export interface Examination {
 
 /** What this site is about to need of an endpoint. */
 export interface Needs {
-  /** ISO 4217, of the whole configuration. */
-  readonly currency: string;
   /** Cells that say which company of the platform we are; none where no flow needs to know. */
   readonly ourselves: readonly Cell[];
   /** Its sources and sinks that a flow names, paused flows too, and the sinks that attach PDFs to what these flows book. */

@@ -128,7 +128,6 @@ describe("the examination", () => {
         products: cellsOf("products", "ULSD", "ULSD"),
       };
       const needs: Needs = {
-        currency: "USD",
         parts: new Set(["rackPrices"]),
         ourselves: cellsOf("own-company", company),
         column: (table) => ofTables[table] ?? [],
