@@ -28,7 +28,7 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
   }),
   open(config, surroundings) {
     const wire = openWire(config, surroundings);
-    const { books: _, ...ledger } = openLedger({
+    const ledger = openLedger({
       name: BOOKS,
       tables: {
         invoice: documents(wire, config, surroundings, "invoice"),

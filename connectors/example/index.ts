@@ -17,7 +17,7 @@ export const example = defineConnector<ExampleConfig>({
   }),
   open(config, surroundings) {
     const wire = openWire(config);
-    const { books: _, ...ledger } = openLedger({
+    const ledger = openLedger({
       name: BOOKS,
       tables: tablesOf(wire, config),
       errors,

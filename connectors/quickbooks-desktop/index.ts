@@ -1,5 +1,6 @@
 /** QuickBooks Desktop through its Web Connector, which calls us: the books of one company file. */
-import { defineConnector, type Sink, type Surroundings } from "../../src/core/contract.ts";
+import { defineConnector, type Surroundings } from "../../src/core/contract.ts";
+import { defined } from "../../src/core/defined.ts";
 import { offered, openLedger } from "../../src/ledger/table.ts";
 import { BOOKS, documentTable, invoiceTables, partyTable } from "../quickbooks/documents.ts";
 import { DesktopConfig } from "./config.ts";
@@ -25,14 +26,8 @@ export const quickbooksDesktop = defineConnector<DesktopConfig>({
   }),
   open(config, surroundings) {
     const wire = openWire(config, surroundings);
-    const { books: _, sinks, ...ledger } = ledgerOf(wire, config, surroundings);
-    const expected = (sink: Sink): Sink => ({ ...sink, expect: (signal) => wire.expect(signal) });
     return {
-      ...ledger,
-      sinks: Object.fromEntries(
-        Object.entries(sinks).map(([name, sink]) => [name, expected(sink)]),
-      ),
-      check: (signal) => wire.expect(signal),
+      ...ledgerOf(wire, config, surroundings),
       presence: () => wire.presence(),
       readAgain: () => wire.tellAgain(),
       close: () => wire.close(),
@@ -66,8 +61,10 @@ export function ledgerOf(
       ...(prices === undefined ? {} : { price: priceTable(records, prices, unit) }),
     },
     errors,
+    ...defined({ expect: wire.expect }),
     config,
     surroundings,
+    check: async (signal) => wire.expect?.(signal),
     checks: (needs) => checksOf(config, toldIn(surroundings.notebook), needs),
   });
 }

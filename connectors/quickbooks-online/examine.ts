@@ -8,7 +8,6 @@ import {
   codeChecks,
   type CodesNamed,
   type CodesOf,
-  exists,
   namedChecks,
 } from "../../src/ledger/examine.ts";
 import { AUTHORISE, QUICKBOOKS } from "./wire.ts";
@@ -48,17 +47,12 @@ export function checksOf(
   needs: Needs,
   signal: AbortSignal,
 ): (Check | Examination)[] {
-  const { config, wire, surroundings } = online;
+  const { config } = online;
   const { expense, paymentsMade, paymentsReceived, receivable, payable } = config.accounts;
   const named = (kind: NameKind, ...codes: (string | undefined)[]) =>
     namedChecks(namesOf(online, kind), ...codes);
   return [
     authorisation(online),
-    exists(`company ${config.company}`, async () => {
-      const [company] = await wire.query("CompanyInfo", "", signal);
-      if (company !== undefined)
-        surroundings.note("QuickBooks company", { name: company.text("CompanyName") });
-    }),
     [
       `sales tax: ${config.salesTax}`,
       async () => {

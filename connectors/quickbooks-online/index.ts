@@ -24,7 +24,7 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
     const invoices = documentBooks(online, "invoice");
     const parties = (side: LedgerSide) =>
       partyTable(partyList(online, side), () => surroundings.now());
-    const { books: _, ...ledger } = openLedger({
+    const ledger = openLedger({
       ...QUICKBOOKS,
       tables: {
         ...invoiceTables(invoices, (telling) => invoicesChanged(online, telling)),

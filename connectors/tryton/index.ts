@@ -66,7 +66,7 @@ export const tryton = defineConnector<TrytonConfig>({
     const wire = openTryton(config, surroundings);
     const lookup = openLookup(wire, surroundings);
     const books: Books = { config, tryton: wire, lookup, surroundings };
-    const { books: _, holdings, ...ledger } = ledgerOf(books);
+    const { holdings, ...ledger } = ledgerOf(books);
     return {
       ...ledger,
       readAgain: () => lookup.forget(),

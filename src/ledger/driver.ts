@@ -79,6 +79,7 @@ export const ledgerSink = (books: Books, kind: LedgerKind): Sink => ({
   atOnce: 1,
   ...(kind === "invoice" || kind === "bill" ? { settleAfterMs: books.settleAfterMs } : {}),
   policy: { ...keyless, settleMs: books.settleMs },
+  ...defined({ expect: books.expect }),
   freeze: (items) => ({
     target: isGoods(kind) ? `${kind}s` : `${books.name} ${kind}`,
     body: bodyOf(books, kind, items),

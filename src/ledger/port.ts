@@ -307,6 +307,8 @@ export interface Books {
   readonly settleAfterMs: number;
   /** More than is to pay settles the document, and the rest stays on the party's account. Left out: it is for a person. */
   readonly onAccount?: true;
+  /** Of books that call us: they are here. @throws SourceUnavailable */
+  readonly expect?: (signal: AbortSignal) => Promise<void>;
   readonly surroundings: Pick<Surroundings, "now" | "ignore">;
 }
 

@@ -353,7 +353,7 @@ export const currencyCheck =
   };
 
 /** The books of one company by tables. */
-interface LedgerOptions extends Pick<Books, "name" | "errors" | "onAccount"> {
+interface LedgerOptions extends Pick<Books, "name" | "errors" | "onAccount" | "expect"> {
   readonly config: { readonly settleMs: number; readonly settleAfter: number };
   readonly surroundings: Pick<Surroundings, "now" | "ignore" | "currency">;
   /** Whole lists of what the ERP has of its own, by their names as sources. Left out: its tables tell them. */
