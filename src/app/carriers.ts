@@ -1,6 +1,6 @@
 /** Who carries requests to the platform and who admits them, as the configuration says. */
 import { hostname } from "node:os";
-import { type Config, shareOf } from "../config/config.ts";
+import { type Config, shareOf, sitesOf } from "../config/config.ts";
 import type { Sink } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
 import { type Spent } from "../core/budget.ts";
@@ -48,6 +48,7 @@ export async function openCarriers(parts: Parts): Promise<Carriers> {
     ...sharedOptions(config, clock, note),
     weight: config.queue.weight,
     rules: rulesName(config.sites),
+    isHub: sitesOf(config)?.own === null,
     home: sha256(`${hostname()} ${config.state}`).slice(0, 16),
     ledger: {
       ...ledger,

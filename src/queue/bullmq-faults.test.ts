@@ -281,6 +281,24 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     },
   );
 
+  it("two hubs under one key are told to both, a hub and a site are not", async () => {
+    const redis = await startRedis();
+    await hands(redis).start();
+    const of = (site: string, isHub: boolean) => openTestSite(redis, { site, isHub });
+    const [one, other, site] = [of("hub", true), of("hub-2", true), of("north", false)];
+    for (const [{ queue }, name] of [
+      [one, "hub-2"],
+      [other, "hub"],
+    ] as const)
+      await until(
+        "it says so",
+        () => queue.trouble()?.message === `"${name}" is a hub of this API key, too`,
+      );
+    expect(site.queue.trouble()).toBeNull();
+    await other.queue.close();
+    await until("it is over", () => one.queue.trouble() === null);
+  });
+
   it("a worker that is gone is told within seconds, and not after the time of a send", async () => {
     const { redis, workers, worker } = await withWorker();
     const site = openTestSite(redis, { times: { startMs: 1_500, runMs: 100_000, pollMs: 50 } });

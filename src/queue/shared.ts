@@ -37,6 +37,8 @@ export interface SharedOptions {
   /** Of a site. */
   readonly weight?: number;
   readonly rules?: string;
+  /** It reads the feeds for all sites of the key. Left out: it is a site. */
+  readonly isHub?: boolean;
   /** Where its store is. Of two daemons of a site that have one, the former has ended: it is held by one process. */
   readonly home?: string;
   /** Bundles of jobs that a worker has in hand at most. */
@@ -397,7 +399,7 @@ function expectTrouble(error: unknown): RedisTrouble {
 type Site = ReturnType<typeof openSite>;
 
 function openSite(options: Joined<SiteOptions> & Watching) {
-  const { hub, keys, weight = 1, rules = "", home = randomUUID() } = options;
+  const { hub, keys, weight = 1, rules = "", home = randomUUID(), isHub = false } = options;
   const name = options.ledger.site;
   const boot = `${home}/${randomUUID()}`;
   let isNew = true;
@@ -406,10 +408,12 @@ function openSite(options: Joined<SiteOptions> & Watching) {
   const { stop, ...watched } = watch(hub, options, { scope: "queue" }, async () => {
     const args = [name, boot, weight, rules === "" ? NO_RULES : rules, WORKER_ALIVE_MS];
     const former = isNew ? `${home}/` : "-";
-    const reply = await hub.run(LOOK, [keys.sites, keys.workers], [...args, former]);
+    const told = [...args, former, isHub ? HUB : SITE];
+    const reply = await hub.run(LOOK, [keys.sites, keys.workers], told);
     isNew = false;
-    const [owner, workers, other] = reply as [string, number, string | null];
+    const [owner, workers, other, second] = reply as [string, number, string | null, string | null];
     barred = owner !== boot ? otherSite(name) : other === null ? null : otherRules(other, rules);
+    if (barred === null && second !== null) return secondHub(second);
     return barred ?? (workers === 0 ? NO_WORKER : null);
   });
   return {
@@ -428,6 +432,7 @@ function openSite(options: Joined<SiteOptions> & Watching) {
 }
 
 const NO_RULES = "-";
+const [HUB, SITE] = ["hub", "site"];
 
 const NO_WORKER: Trouble = {
   code: "no-worker",
@@ -450,21 +455,32 @@ const otherRules = (site: string, rules: string): Trouble => ({
   next: "Write the same rules under sites in the configuration of every site, and start their daemons again: nothing is read or sent until they agree.",
 });
 
-/** Rows of sites: when they were last heard of, weight, process and rules. Told is one that is there under other rules, or where this one has none. */
+/** Each reads every feed for all sites, which costs the month's requests twice; a site has what one of them has. */
+const secondHub = (hub: string): Trouble => ({
+  code: "second-hub",
+  message: `"${hub}" is a hub of this API key, too`,
+  next: "Have every site ask one of the two, then end the other: until then both read all feeds, and the month's requests are used twice.",
+});
+
+/**
+ * Rows of sites: when they were last heard of, weight, process, rules and what they are. Told is one that is there under other
+ * rules, or where this one has none; and to a hub, another hub.
+ */
 const LOOK = `
 local rows = redis.call('HGETALL', KEYS[1])
-local other, owner = false, ARGV[2]
+local other, second, owner = false, false, ARGV[2]
 for at = 1, #rows, 2 do
   local seen, boot, rules = string.match(rows[at + 1], '^(%d+) %d+ (%S+) (%S+)')
   if now - seen >= ${SITE_ALIVE_MS} then redis.call('HDEL', KEYS[1], rows[at])
   elseif rows[at] ~= ARGV[1] then
     if rules ~= ARGV[4] or rules == '${NO_RULES}' then other = other or rows[at] end
+    if ARGV[7] == '${HUB}' and string.find(rows[at + 1], ' ${HUB}$') then second = second or rows[at] end
   elseif string.find(boot, ARGV[6], 1, true) ~= 1 then owner = boot end
 end
 if owner == ARGV[2] then
-  redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now) .. ' ' .. ARGV[3] .. ' ' .. ARGV[2] .. ' ' .. ARGV[4])
+  redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now) .. ' ' .. ARGV[3] .. ' ' .. ARGV[2] .. ' ' .. ARGV[4] .. ' ' .. ARGV[7])
 end
-return {owner, redis.call('ZCOUNT', KEYS[2], now - ARGV[5], '+inf'), other}`;
+return {owner, redis.call('ZCOUNT', KEYS[2], now - ARGV[5], '+inf'), other, second}`;
 
 const LEAVE = `
 local row = redis.call('HGET', KEYS[1], ARGV[1])
