@@ -226,7 +226,7 @@ const STATUSES: Readonly<Record<number, string>> = {
 function faultOfStatus(method: string, status: number, page: string): LedgerError {
   const message = `${method}: HTTP ${status}`;
   const [, said = ""] = (status === 503 && /<p>([^<]*)/.exec(page)) || [];
-  const known = faultOfDatabase(said, `${message} ${said.trim()}`);
+  const known = faultOfDatabase(said, `${message} ${said.trim().replaceAll("&#34;", '"')}`);
   if (known !== null) return known;
   if (status >= 500) return new LedgerError("torn", message);
   return failed(STATUSES[status] ?? "server", message, status === 429 ? THROTTLED_MS : undefined);
