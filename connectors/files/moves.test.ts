@@ -14,6 +14,23 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
+test("what a restored store reads stays where it lies, and is read and told once", async () => {
+  const invoices = async (leaves: boolean) => {
+    const { changes, notices, obstacles } = await folder.readThrough(folder.drop, picks.invoices, {
+      sender: { store: "one", isRestored: () => leaves, says: () => "", whose: () => null },
+    });
+    return { isRead: changes.length > 0, notices, obstacles };
+  };
+  for (const part of PARTS) await folder.copy(`${part}.csv`);
+  const quiet = { isRead: false, notices: [], obstacles: [] };
+  expect(await invoices(true)).toMatchObject({ isRead: true, obstacles: [] });
+  expect(await invoices(true)).toEqual(quiet);
+  expect(await folder.names()).toEqual(PARTS.map((part) => `${part}.csv`).toSorted());
+  // A person has released it.
+  expect(await invoices(false)).toMatchObject({ isRead: false, obstacles: [] });
+  expect(await folder.names()).toEqual(["archive"]);
+});
+
 class Killed extends Error {}
 
 /** What its process does to files ends after so many steps; `half`: the last write leaves half of its bytes. */

@@ -4,6 +4,7 @@ import {
   mkdir,
   mkdtemp,
   readdir,
+  readFile,
   rename,
   rm,
   symlink,
@@ -11,7 +12,7 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { answerTo, unavailable } from "./folder/port.ts";
 import type { Item, Notebook, Outgoing, Sink } from "../../src/core/contract.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
@@ -26,6 +27,8 @@ import {
   rowsOf,
   sinkOf,
 } from "../../test/files/sink.ts";
+import { markFile, storeFile } from "../../src/store/database.ts";
+import { openStore, type Store } from "../../src/store/store.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 import { localDrop } from "./folder/local.ts";
 
@@ -55,6 +58,66 @@ const partOf = (outgoing: Outgoing) =>
 const delivered = () => readdir(join(folder, "import/invoices"));
 
 /* What a sink does in every place is shown by drop.test.ts. */
+
+describe("who sends", () => {
+  test("a store that was set back with its machine, and one that sends beside it, are known by the folder that they share", async () => {
+    const state = join(folder, "state");
+    const kept = [storeFile(state), markFile(state)];
+    const notes = new Map<string, string | null>();
+    const notebook: Notebook = {
+      get: (name) => notes.get(name) ?? null,
+      set: (...note) => void notes.set(...note),
+    };
+    const sinkOn = (store: Store) =>
+      sinkOf(config(), {
+        ...surroundingsIn(folder),
+        drop: localDrop(folder),
+        notebook,
+        sender: { ...store.sender, isRestored: () => false },
+      });
+    const preparing = (sink: Sink, number: string) =>
+      sink.prepare?.(request(sink, [item(invoice({ number }))]), signal);
+    const seconds = vi.spyOn(performance, "now");
+    let store = openStore(state);
+    const send = (atMs: number): void =>
+      store.transaction(() => {
+        store.journal.audit(atMs, { event: "sent", detail: "" });
+        store.acknowledge(atMs);
+      });
+    send(1);
+    store.close();
+    const bytes = await Promise.all(kept.map((path) => readFile(path)));
+    store = openStore(state);
+    const first = sinkOn(store);
+    send(2);
+    await preparing(first, "INV-1");
+    store.close();
+
+    // The same files at the same place, as a snapshot of the machine puts them back.
+    await Promise.all(kept.map((path, at) => writeFile(path, bytes[at] as Buffer)));
+    store = openStore(state);
+    expect(store.restored()).toBeNull();
+    const second = sinkOn(store);
+    await expect(preparing(second, "INV-1")).rejects.toMatchObject({ stop: "restored" });
+    expect(store.restored()).toContain("it is older than what was sent until");
+
+    // A person has released it, and a copy of it that knows as much sends, too: the one that sent before stops.
+    store.acknowledge(3);
+    seconds.mockReturnValue(1e9);
+    await preparing(second, "INV-2");
+    const copy = join(folder, "copy");
+    await mkdir(copy);
+    await writeFile(storeFile(copy), bytes[0] as Buffer);
+    const other = openStore(copy);
+    const third = sinkOn(other);
+    await preparing(third, "INV-3");
+    seconds.mockReturnValue(2e9);
+    await expect(preparing(second, "INV-4")).rejects.toMatchObject({ stop: "split-brain" });
+    other.close();
+    seconds.mockRestore();
+    store.close();
+  });
+});
 
 describe("delivery", () => {
   test("sinks of one folder make its staging folder's mark once: none takes another's for a disk that keeps nothing", async () => {

@@ -19,6 +19,7 @@ import type { Outgoing, Sink } from "../../src/core/contract.ts";
 import { defined } from "../../src/core/defined.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { done, type Finding, keyless, nothingDone, unknown } from "../../src/core/outcome.ts";
+import type { Sender } from "../../src/core/notebook.ts";
 import { bytesOf, type DocumentWriter } from "../../src/formats/format.ts";
 import { manifestText } from "../../src/formats/manifest.ts";
 
@@ -154,6 +155,47 @@ function makingFolders(
   return { ready, settled };
 }
 
+/** So long a look at who else sends counts for all that is sent meanwhile. */
+const CLAIMED_MS = 100;
+
+/**
+ * Before a file is sent, each tenth of a second: who sent here last? Then this process says that it does. A store that was set back
+ * together with its machine learns so that more was sent than it knows, and of two that run at once the first one stops.
+ */
+function claiming({ drop, sender, notebook, now }: Site): (staging: string) => Promise<void> {
+  const looks = new Map<string, { readonly atMs: number; readonly look: Promise<void> }>();
+  const ours = new Set<string>();
+  const look = async (staging: string, { store, says, whose }: Sender): Promise<void> => {
+    const path = drop.path.join(staging, `.sender-${store}`);
+    const said = (await drop.read(path, 1_000))?.bytes?.toString("latin1") ?? "";
+    const last = whose(said);
+    if (ours.delete(staging) && last !== "ours" && last !== null)
+      throw new SourceUnavailable(`another process sends from a copy of this store: ${path}`, {
+        stop: "split-brain",
+        next: "Find the other machine or state folder that runs for this company and stop it; then `fuelbridge release split-brain`.",
+      });
+    const told = `restored by ${path}`;
+    if (last === "ahead" && notebook?.get(told) !== said) {
+      notebook?.set(told, said);
+      throw new SourceUnavailable(`more was sent than this store knows: ${path}`, {
+        stop: "restored",
+        next: "See `fuelbridge status`.",
+      });
+    }
+    await drop.write(path, Buffer.from(says(now())), "any");
+    ours.add(staging);
+  };
+  return (staging) => {
+    if (sender === undefined) return Promise.resolve();
+    const atMs = performance.now();
+    const before = looks.get(staging);
+    if (before !== undefined && atMs - before.atMs < CLAIMED_MS) return before.look;
+    const one = { atMs, look: look(staging, sender) };
+    looks.set(staging, one);
+    return one.look;
+  };
+}
+
 /*
  * Delivers documents as files into a folder that an ERP watches. A file is written and checked in the staging folder and
  * moved in whole; nothing partial is ever under a name that the ERP looks for. The move is atomic, and its proof is the
@@ -183,6 +225,7 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
   const { concerns, skips, inspect, sequence, acknowledged } = writer;
   const folders = foldersOf(config, (path) => drop.at(path));
   const { ready, settled } = makingFolders(folders, site);
+  const claim = claiming(site);
   let isNoted = false;
   const noteUse = (): void => {
     if (isNoted) return;
@@ -225,6 +268,7 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
       noteUse();
       const what = `cannot make the manifest of ${request.target}`;
       const { staging, files } = await orUnavailable(placesOf(request), what);
+      await orUnavailable(claim(staging), `cannot say in ${staging} who sends`);
       const wasSent = request.firstSentAt !== null;
       const staged = files.map(async ({ part, bytes }) => {
         try {

@@ -277,7 +277,7 @@ export function openSource(
       for (const obstacle of queue.obstacles) reading.hindered?.(obstacle);
       for (const sets of wavesOf(queue.ready))
         if (reading.signal.aborted || !(yield* deliver(arriving, queue, sets, reading))) return;
-      if (site.looking !== true) removedFor = await removeOld(place, site, removedFor);
+      if (!leaves(site)) removedFor = await removeOld(place, site, removedFor);
     },
   };
 }
@@ -416,6 +416,7 @@ async function* pagesOf(
   const counts =
     reader.again === "counts" ||
     (reader.again === "counts if written since" && ageOf(set) > Date.parse(known?.at ?? ""));
+  if (isUnmoved && leaves(site)) return "stays";
   if (known !== null && !isReadOtherwise && (isUnmoved || known.since === 0 || !counts)) {
     const notice = `${name} came before, as ${known.name} at ${known.at}; it is not read again.`;
     const again = { ...wholeOf(opened), again: true } as const;
@@ -531,6 +532,10 @@ const moveOf = (
   error,
 });
 
+/** What was read stays where it lies. */
+const leaves = ({ looking = false, sender }: Site): boolean =>
+  looking || sender?.isRestored() === true;
+
 /** Moves what was read. False: a right is missing, and what came later is held back. */
 async function archive(
   { place, site }: Arriving,
@@ -538,7 +543,7 @@ async function archive(
   read: readonly (readonly [OpenedSet, Move])[],
   reading: Reading,
 ): Promise<boolean> {
-  if (site.looking === true) return true;
+  if (leaves(site)) return true;
   try {
     const moved = await moveSets(
       place,

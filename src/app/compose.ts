@@ -19,8 +19,9 @@ import { openTables } from "../config/crossref.ts";
 import { withAcknowledgements } from "../engine/delivered.ts";
 import { replyFlow } from "../engine/pull.ts";
 import { Backfills } from "../engine/backfill.ts";
-import { Daemon, watchForRestore } from "../engine/daemon.ts";
-import { attachmentFlow, type Engine, type Flow } from "../engine/engine.ts";
+import { Daemon } from "../engine/daemon.ts";
+import { watchForRestore } from "../engine/deliver.ts";
+import { attachmentFlow, type Engine, type Flow, inRecovery } from "../engine/engine.ts";
 import { ownHoldings } from "../engine/sites.ts";
 import { Matcher } from "../engine/match.ts";
 import { Auditor, Nightly } from "../engine/reconcile/nightly.ts";
@@ -173,6 +174,7 @@ async function open(
         remembered: (operation) => store.remembered.of(operation),
         scratch: (bytes) => openScratch(config.state, bytes),
         notebook: (endpoint) => notebookIn(store, endpoint),
+        sender: { ...store.sender, isRestored: () => inRecovery({ store }) },
         note: (message, details = {}) => note(message, details),
         ...defined({ arrived: arrivals && ((endpoint: string) => arrivals.of(endpoint)) }),
       },

@@ -10,7 +10,10 @@ import { hubEndpoint } from "../engine/sites.ts";
 import { openPlatform, type PlatformEndpoint } from "../platform/endpoint.ts";
 import { systemClock, version } from "./process.ts";
 
-interface Opening extends Pick<Surroundings, "note" | "remembered" | "scratch" | "looking"> {
+interface Opening extends Pick<
+  Surroundings,
+  "note" | "remembered" | "scratch" | "looking" | "sender"
+> {
   readonly clock: ReturnType<typeof systemClock>;
   /** The endpoint of this name calls us and is there now. Left out: no daemon waits for it. */
   readonly arrived?: (endpoint: string) => void;

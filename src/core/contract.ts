@@ -8,12 +8,14 @@ import { NotMapped, WaitsFor } from "./errors.ts";
 import type { Difference, HoldingKind, Holdings } from "./holdings.ts";
 import type { Json } from "./json.ts";
 import type { Kind } from "./kinds.ts";
+import type { Notebook, Sender } from "./notebook.ts";
 import type { Answer, Finding, Policy } from "./outcome.ts";
 import type { Change, Fault, Item } from "./record.ts";
 import type { Scratch } from "./scratch.ts";
 import type { Drift } from "./shape.ts";
 import type { Quiet } from "./silence.ts";
 
+export type { Notebook } from "./notebook.ts";
 export type { Change, Item } from "./record.ts";
 
 /** A thing that records arrive in and that can arrive twice: a file, an interchange. */
@@ -337,6 +339,8 @@ export interface Surroundings {
   readonly notebook?: Notebook;
   /** True: somebody only looks (`doctor`); nothing is made that was not there. Left out: false. */
   readonly looking?: boolean;
+  /** Who sends from here, written where a receiver's folder is. Left out: nothing is stored, and nobody sends. */
+  readonly sender?: Sender;
   /** For one that calls us: it is there now, and what waits for it goes at once. Left out: nobody waits (no daemon). */
   readonly arrived?: () => void;
   /** A line for the log; never a payload. */
@@ -745,14 +749,6 @@ export interface Presence {
   readonly isAwaited: boolean;
   /** It should have called before; null: not yet. */
   readonly silence: Omit<Quiet, "longestMs"> | null;
-}
-
-/** What an endpoint keeps between two starts, in the store: small texts by name. Secrets are none of them. */
-export interface Notebook {
-  /** Null: nothing is kept under this name. */
-  get(name: string): string | null;
-  /** Durable when it returns. Null: nothing is kept any more. @throws StorageError */
-  set(name: string, text: string | null): void;
 }
 
 /** The tables that any of these mappings looks things up in, each with all columns that they read of it, the key first. */

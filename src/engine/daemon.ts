@@ -29,7 +29,7 @@ import {
   trip,
 } from "./breakers.ts";
 import { tellWaiting } from "./awaited.ts";
-import { deliver, keyOf, mostOf, moved, takenFrom } from "./deliver.ts";
+import { deliver, keyOf, mostOf, moved, takenFrom, watchForRestore } from "./deliver.ts";
 import {
   askedFor,
   delivering,
@@ -40,7 +40,7 @@ import {
   PLATFORM,
   RESTORED,
 } from "./engine.ts";
-import { leave, redirect, thaw } from "./left.ts";
+import { leave, redirect } from "./left.ts";
 import { type Judged, type Ready, Round } from "./lifecycle.ts";
 import { pull, type Trouble } from "./pull.ts";
 import type { Nightly } from "./reconcile/nightly.ts";
@@ -646,21 +646,6 @@ function numbered({ store }: Engine, sink: Sink, items: readonly Item[], alone: 
 // A store that was restored does not know what was sent after its backup. Until a person has released it, everything
 // that wants to go to the platform is looked for there, whatever its policy says, and nothing is sent; what wants to
 // go to the ERP waits whole, because what we wrote to the platform must be known as ours before.
-
-/** At start. */
-export function watchForRestore(engine: Engine): void {
-  const why = engine.store.restored();
-  if (why === null || inRecovery(engine)) return;
-  engine.store.transaction(() => {
-    trip(engine, {
-      breaker: RESTORED,
-      scope: "everything that is sent",
-      detail: `this store does not know all that was sent: ${why}. It reads and looks, and sends nothing`,
-    });
-    for (const flow of engine.flows)
-      if (flow.side === "platform") thaw(engine, flow, "the store was restored");
-  });
-}
 
 /**
  * Before the first flow of a store that has delivered nothing yet: does the platform know this company? Then the store

@@ -32,7 +32,7 @@ import {
 } from "./delivered.ts";
 import { blocked, clearBreakers, lookFirst, takeReplay, trip } from "./breakers.ts";
 import { ANEW, type FirstSend, isForgotten, mayBeThere, twinsAtReceiver } from "./copies.ts";
-import { delivering, endpointOf, type Engine, type Flow, inRecovery } from "./engine.ts";
+import { delivering, endpointOf, type Engine, type Flow, inRecovery, RESTORED } from "./engine.ts";
 import { moves } from "./schedule.ts";
 
 /** Requests of one flow that may be under way at once, each under an ordering key of its own. */
@@ -225,6 +225,10 @@ async function ready(
     // Who ends us says nothing about the receiver.
     if (signal.aborted) return false;
     const { message, next, waitMs, stop } = error;
+    if (stop === RESTORED) {
+      watchForRestore(engine);
+      return false;
+    }
     const scope = endpointOf(flow.to);
     engine.store.transaction(() =>
       trip(engine, { breaker: stop ?? "receiver", scope, detail: message, waitMs, next }),
@@ -409,6 +413,34 @@ function raised(engine: Engine, flow: Flow, request: StoredRequest, raise: Raise
       waitMs: raise.waitMs ?? null,
       ...(raise.next === undefined ? {} : { next: raise.next }),
     });
+}
+
+/** At start, and when a receiver says that more was sent than the store knows. */
+export function watchForRestore(engine: Engine): void {
+  const why = engine.store.restored();
+  if (why === null || inRecovery(engine)) return;
+  engine.store.transaction(() => {
+    trip(engine, {
+      breaker: RESTORED,
+      scope: "everything that is sent",
+      detail: `this store does not know all that was sent: ${why}. It reads and looks, and sends nothing`,
+    });
+    for (const flow of engine.flows)
+      if (flow.side === "platform") thaw(engine, flow, "the store was restored");
+  });
+}
+
+/** What was frozen and never sent is judged again: once it is known what is ours, or by the flow that has its place. */
+export function thaw(engine: Engine, flow: Flow, why: string): void {
+  const { store, clock } = engine;
+  for (const request of store.requests.open(flow.flow)) {
+    const { state, firstSentWallMs } = request.machine;
+    if (firstSentWallMs !== null || (state !== "ready" && state !== "preflight")) continue;
+    const carried = store.requests.carried(request.request);
+    const event = { type: "decision", at: clock.now(), decision: "cancel" } as const;
+    moved(engine, flow, request, event, why);
+    for (const { delivery } of carried) store.deliveries.reopen(delivery);
+  }
 }
 
 /** What a request's new state means for the deliveries it carries. Inside the same transaction. Returns it as it is then. */

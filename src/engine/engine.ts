@@ -205,7 +205,7 @@ export function flowBeside(store: Store, flow: Flow, ending: string, more: Parti
 /** The stop of a store that does not know all that was sent (daemon.ts). */
 export const RESTORED = "restored";
 
-export const inRecovery = ({ store }: Engine): boolean =>
+export const inRecovery = ({ store }: Pick<Engine, "store">): boolean =>
   store.journal.breakers().some(({ breaker }) => breaker === RESTORED);
 
 /**

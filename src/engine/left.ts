@@ -1,7 +1,7 @@
 /** What is frozen or linked for a flow that is configured no more, or for a receiver that its flow does not lead to any more. */
 import type { Fault } from "../core/record.ts";
 import type { Link } from "../store/deliveries.ts";
-import { moved } from "./deliver.ts";
+import { moved, thaw } from "./deliver.ts";
 import { audit, endpointOf, type Engine, type Flow, PLATFORM } from "./engine.ts";
 import { leftFlows } from "./schedule.ts";
 
@@ -16,19 +16,6 @@ export function leave(engine: Engine, some: Flow): void {
       engine.store.likenesses.forget(flow);
     }
   });
-}
-
-/** What was frozen and never sent is judged again: once it is known what is ours, or by the flow that has its place. */
-export function thaw(engine: Engine, flow: Flow, why: string): void {
-  const { store, clock } = engine;
-  for (const request of store.requests.open(flow.flow)) {
-    const { state, firstSentWallMs } = request.machine;
-    if (firstSentWallMs !== null || (state !== "ready" && state !== "preflight")) continue;
-    const carried = store.requests.carried(request.request);
-    const event = { type: "decision", at: clock.now(), decision: "cancel" } as const;
-    moved(engine, flow, request, event, why);
-    for (const { delivery } of carried) store.deliveries.reopen(delivery);
-  }
 }
 
 /** Flows that lead somewhere by themselves: not those beside another one, which follow it. The platform has one address. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { Change } from "../core/contract.ts";
+import { SourceUnavailable } from "../core/errors.ts";
 import { storeOffice } from "../office/questions.ts";
 import { highWater, markFile } from "../store/database.ts";
 import { schemaSteps } from "../store/schema.ts";
@@ -67,6 +68,37 @@ test("a restored store sends nothing until it has looked for everything and a pe
   expect(released).toEqual({ stops: [], open: 0, delivered: 3 });
   expect(sink.executed.map(({ body }) => body.includes("INV-3"))).toEqual([false, false, true]);
   expect(await life(folder, sink, ["INV-4"])).toMatchObject({ stops: [], delivered: 4 });
+});
+
+test("a receiver that tells of more than the store knows stops it as restored: nothing is sent there before a person has looked", async () => {
+  const bench = engineOn(tempFolder(), testClock(Date.now()));
+  const { store } = bench;
+  const at = new Date(Date.now() + 60_000).toISOString();
+  const said = JSON.stringify({ store: store.sender.store, audit: 1_000, at });
+  let isTold = false;
+  const sink = receiver({
+    forgets: true,
+    async prepare() {
+      const isAhead = !isTold && store.sender.whose(said) === "ahead";
+      isTold = true;
+      if (isAhead) throw new SourceUnavailable("more was sent", { stop: "restored", next: "See." });
+    },
+  });
+  const changes = [bill("INV-1", "10.00"), bill("INV-2", "10.00")];
+  const flow = bench.flow({
+    sink,
+    side: "platform",
+    source: pagesOf([{ changes, position: 2 }]),
+  });
+  const daemon = new Daemon(bench.engine, [flow]);
+  await daemon.once(signal);
+  expect(store.journal.breakers()).toMatchObject([{ breaker: "restored" }]);
+  await daemon.once(signal);
+  await officeOn(bench.engine, [flow], daemon).release("restored", "eva");
+  await daemon.once(signal);
+  expect(sink.executed).toEqual([]);
+  expect(store.deliveries.counts(flow.flow).get("quarantined")).toBe(2);
+  store.close();
 });
 
 test("what could not be looked for before the release is looked for after it, whatever its policy", async () => {

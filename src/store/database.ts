@@ -29,6 +29,7 @@ import { schemaSteps } from "./schema.ts";
 import { addFunctions } from "./statements.ts";
 import { thisUser } from "./user.ts";
 import { randomUUID } from "node:crypto";
+import type { Sender } from "../core/notebook.ts";
 import type { journal } from "./journal.ts";
 
 const OLDEST_SQLITE = "3.51.3";
@@ -513,6 +514,8 @@ export function highWater(database: Database.Database, folder: string) {
   const marked = readMark(path);
   const lost = (): boolean => known !== undefined && everSent.get() === 1;
   let why = compared(marked, store, head.get() as number, lost);
+  let saidUntil: string | null = null;
+  const process = randomUUID();
   let isFirst = marked === null;
   let leavingMs: number | null = null;
   let writtenMs = -Infinity;
@@ -551,7 +554,22 @@ export function highWater(database: Database.Database, folder: string) {
     everSent: (): boolean => everSent.get() === 1,
     /** Until when was sent from here before this start, ISO 8601 UTC. A copy does not know. */
     sentUntil: (): string | null =>
-      marked === null || marked === "unreadable" || marked.copied ? null : marked.at,
+      saidUntil ?? (marked === null || marked === "unreadable" || marked.copied ? null : marked.at),
+    /** The mark once more, for where it is sent to: what sets back the mark with the store leaves that as it is. */
+    sender: {
+      store,
+      says: (at) => JSON.stringify({ store, audit: head.get(), at: at.toISOString(), process }),
+      whose(said) {
+        const mark = parsed(said, {});
+        if (mark === "unreadable" || mark.store !== store) return null;
+        if (said.includes(process)) return "ours";
+        const ahead = compared(mark, store, head.get() as number, lost);
+        if (ahead === null) return "other";
+        why ??= ahead;
+        saidUntil = mark.at;
+        return "ahead";
+      },
+    } satisfies Omit<Sender, "isRestored">,
     /** Inside the transaction that says so: bytes are about to leave. */
     leaving(atMs: number): void {
       // A process that ends between its first commit and its first mark must not look like one whose mark was deleted.
@@ -620,7 +638,7 @@ function compared(
   if (mark === null) return lost() ? "the record of how far sending had got is missing" : null;
   if (mark.store !== store) return `another store sent from here until ${mark.at}`;
   if (mark.audit > head)
-    return `it is older than what was sent until ${mark.at}: it was restored from a backup`;
+    return `it is older than what was sent until ${mark.at}: it was restored from a backup, or with its whole machine`;
   return mark.copied
     ? `the record of how far sending had got is a copy, made after ${mark.at}: the state folder was restored from a backup, or moved from another disk`
     : null;
@@ -651,7 +669,7 @@ function readMark(path: string): ReadMark | "unreadable" | null {
   return parsed(text, file);
 }
 
-function parsed(text: string, file: FileIdentity): ReadMark | "unreadable" {
+function parsed(text: string, file: Partial<FileIdentity>): ReadMark | "unreadable" {
   try {
     const { store, audit, at, inode, born } = JSON.parse(text) as Partial<Mark & FileIdentity>;
     if (typeof store !== "string" || typeof audit !== "number" || typeof at !== "string")

@@ -15,7 +15,8 @@ import { expect, test } from "vitest";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { testClock } from "../../test/support/clock.ts";
 import { tempFolder } from "../../test/support/folder.ts";
-import { Daemon, watchForRestore } from "../engine/daemon.ts";
+import { Daemon } from "../engine/daemon.ts";
+import { watchForRestore } from "../engine/deliver.ts";
 import { faultOfState, markFile } from "./database.ts";
 import { openStore } from "./store.ts";
 

@@ -39,7 +39,7 @@ export const LOG_GROWS_AT = 32;
 export interface Store
   extends
     ReturnType<typeof rooms>,
-    Pick<ReturnType<typeof highWater>, "restored" | "everSent" | "sentUntil"> {
+    Pick<ReturnType<typeof highWater>, "restored" | "everSent" | "sentUntil" | "sender"> {
   /** All or nothing, and durable when it returns. @throws StorageError */
   transaction<T>(work: () => T): T;
   /**
@@ -105,6 +105,7 @@ export function openStore(folder: string): Store {
     restored: sent.restored,
     everSent: sent.everSent,
     sentUntil: sent.sentUntil,
+    sender: sent.sender,
     acknowledge: (atMs) => {
       sent.acknowledge(atMs);
       transaction(() => all.sequences.leap());

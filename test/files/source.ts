@@ -35,7 +35,7 @@ export interface DropFolder {
   /** Reads all there is and consumes every page, as the engine does. */
   read(source: Record<string, unknown>, more?: Record<string, unknown>): Promise<Extract>;
   /** The same through another drop on this folder. */
-  readThrough(drop: Drop, source: Record<string, unknown>): Promise<Extract>;
+  readThrough(drop: Drop, source: Record<string, unknown>, more?: Partial<Site>): Promise<Extract>;
   /** The store is put back from a backup that knows nothing of what was read. */
   forget(): void;
   /** Runs between the two listings of a reading. */
@@ -111,10 +111,10 @@ export async function dropFolder(): Promise<DropFolder> {
       if (specimen !== undefined) return readAll(specimenSource(specimen, source, more));
       return readAll(folder.open(source, more).sources["it"] as Source);
     },
-    readThrough(drop, source) {
+    readThrough(drop, source, more = {}) {
       const config = files.config.parse({ folder: ".", sources: { it: source } });
       const it = config.sources["it"] as SourceConfig;
-      const site = { ...surroundings, drop };
+      const site = { ...surroundings, ...more, drop };
       return readAll(openSource(formatOf(it).read(it, site), it, config, site));
     },
     forget() {

@@ -221,7 +221,9 @@ function leftovers(site: Site): string[] {
   const erp = join(site.demo, "erp");
   const staged = readdirSync(join(erp, "import"))
     .filter((name) => name.endsWith(".staging"))
-    .flatMap((name) => readdirSync(join(erp, "import", name)).filter((file) => file !== ".since"));
+    .flatMap((name) =>
+      readdirSync(join(erp, "import", name)).filter((file) => !file.startsWith(".")),
+    );
   const untaken = readdirSync(join(erp, "export"), { withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
     .map(({ name }) => name);
