@@ -161,11 +161,13 @@ export function namesOf(
   documents: readonly Table[] = [],
 ): Names {
   const codes = learnedFrom(documents);
+  // Books may call a party by a name in their documents, and by a code in their list: both are it.
+  const learned = [...codes];
   for (const { kind, platformId, erpId, role = null } of links)
     if (kind === "party")
       for (const one of role === null ? roles : [role]) codes.set(keyOf(platformId, one), erpId);
   const linked = new Set(
-    [...codes].map(([key, code]) => `${key.slice(0, key.indexOf(" "))} ${code}`),
+    [...learned, ...codes].map(([key, code]) => `${key.slice(0, key.indexOf(" "))} ${code}`),
   );
   const codeFor = (party: string, role: Role | null): string | undefined =>
     role === null
@@ -175,6 +177,19 @@ export function namesOf(
   const recordOf = (side: Side, party: string, role: Role | null): Node | undefined =>
     parties.find(side, party, role) ??
     parties.byNumber[side].get(party)?.find(({ holding }) => isOfRole(holding, role));
+
+  const byName = both((side) =>
+    grouped(
+      parties.nodes.filter((node) => node.side === side),
+      ({ holding }) => holding.facts.words?.name ?? null,
+    ),
+  );
+  const named = (side: Side, party: string, role: Role | null): Node | undefined => {
+    const [one, another] = (byName[side].get(party) ?? []).filter(({ holding }) =>
+      isOfRole(holding, role),
+    );
+    return another === undefined ? one : undefined;
+  };
 
   const shown: Names["shown"] = (side, party, role) => {
     if (party === null || party === undefined || party === "") return null;
@@ -190,7 +205,7 @@ export function namesOf(
     partyOf: ({ side, holding }) => shown(side, holding.facts.party, partyRole(holding)),
     isShared(side, party, role) {
       if (party === null || party === undefined || party === "") return false;
-      const record = recordOf(side, party, role);
+      const record = recordOf(side, party, role) ?? named(side, party, role);
       if (record !== undefined && isMatched(record)) return true;
       if (side === "platform") return codeFor(party, role) !== undefined;
       return (role === null ? roles : [role]).some((one) => linked.has(`${one} ${party}`));

@@ -291,6 +291,21 @@ describe("what could invent a difference", () => {
     );
   });
 
+  test("a party that books' documents call by its name is the party of that name, whatever its code", () => {
+    const site = ground();
+    const isHere = ({ kind }: Holding): boolean => kind === "party";
+    const party = site.sides.books.find(isHere) as Holding;
+    const name = "Ranch Supply";
+    site.sides.books.splice(site.sides.books.indexOf(party), 1, {
+      ...party,
+      facts: { ...party.facts, words: { ...party.facts.words, name } },
+    });
+    const pair = site.take("bill");
+    const facts = { ...site.of("books", pair).facts, party: name, number: "77" };
+    site.addCopy("books", pair, { mark: null, change: null, facts });
+    expect(told(site).cases.find(({ number }) => number === "77")?.bucket).toBe("only in the ERP");
+  });
+
   test("a void that was never booked, a void on both and a reissue of its number agree", () => {
     const site = ground();
     const [never, both] = [
