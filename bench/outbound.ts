@@ -6,6 +6,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { Redis } from "ioredis";
 import { table } from "../src/views/text.ts";
+import type { Governor } from "../src/core/budget.ts";
 import type { Sink } from "../src/core/contract.ts";
 import { runFlow } from "../src/engine/daemon.ts";
 import { siteOf } from "./outbound-site.ts";
@@ -84,13 +85,14 @@ async function countRequests(): Promise<void> {
 /** Counted by who admits them. */
 async function requestsFor(platform: Platform, batch: number): Promise<number> {
   let requests = 0;
-  const endpoint = platformOver(platform, {
+  const governor: Governor = {
     async admit() {
       requests++;
       return { admitted: true };
     },
     learn: () => {},
-  });
+  };
+  const endpoint = platformOver(platform, { governor });
   const sink = { ...(endpoint.sinks["rackPrices"] as Sink), itemsMax: batch };
   await inFolder(async (folder) => {
     const { store, engine, flow } = siteOf(folder, sink, PRICES, priceOf);

@@ -5,12 +5,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { systemClock } from "../src/app/process.ts";
-import { type Governor, usualBudget } from "../src/core/budget.ts";
-import type { Endpoint } from "../src/core/contract.ts";
+import { usualBudget } from "../src/core/budget.ts";
+import type { Endpoint, Sink } from "../src/core/contract.ts";
 import { freePort } from "../src/demo/sshd.ts";
 import { openGovernor } from "../src/platform/client.ts";
-import { openPlatform } from "../src/platform/endpoint.ts";
-import { openSharedSite, type Queue, type SharedOptions, type Sinks } from "../src/queue/shared.ts";
+import { type EndpointOptions, openPlatform } from "../src/platform/endpoint.ts";
+import { openSharedSite, type SharedOptions } from "../src/queue/shared.ts";
 import {
   inFolder,
   median,
@@ -42,21 +42,18 @@ export async function benchWorkers(jobs: number, rounds: number): Promise<void> 
     );
     await pause(500);
     for (const _ of [1, 2]) started.push(await workerOf(platform, port));
-    const ledger = {
-      spent: () => ({}),
-      spend: () => {},
-      carried: () => {},
-      closedUntil: () => null,
-      close: () => {},
+    const clock = systemClock();
+    const ledger = { site: "main", spent: () => ({}), spend() {}, closedUntil: () => null };
+    const site = openSharedSite({ ...sharedBy(port), budget: BUDGET, clock, ledger });
+    const governor = openGovernor({ clock, budget: BUDGET, ledger });
+    const endpoints = {
+      embedded: platformOver(platform, { governor }),
+      workers: platformOver(platform, { governor: site.governor, carry: site.queue.carry }),
     };
-    const site = openSharedSite({ ...sharedBy(port), ledger: { ...ledger, site: "main" } });
-    const governor = openGovernor({ clock: systemClock(), budget: BUDGET, ledger });
-    const endpoint = platformOver(platform, governor);
-    const queues = { embedded: sentBy(endpoint.sinks), workers: site.queue };
-    const rates: Record<keyof typeof queues, number[]> = { embedded: [], workers: [] };
+    const rates: Record<keyof typeof endpoints, number[]> = { embedded: [], workers: [] };
     for (let round = 0; round <= rounds; round++)
       for (const name of ["embedded", "workers"] as const) {
-        const rate = await rateOf(queues[name], jobs, `${name}${round}`);
+        const rate = await rateOf(endpoints[name].sinks, jobs, `${name}${round}`);
         // The first round warms up.
         if (round > 0) rates[name].push(rate);
       }
@@ -66,7 +63,7 @@ export async function benchWorkers(jobs: number, rounds: number): Promise<void> 
       `workers: ${whole(jobs)} writes, ${IN_HAND} in hand: embedded ${whole(embedded)}/s, two workers ${whole(workers)}/s, ratio ${(workers / embedded).toFixed(2)} (target >= 1)`,
     );
     await site.queue.close();
-    await endpoint.close();
+    for (const endpoint of Object.values(endpoints)) await endpoint.close();
   });
   for (const child of started) await stop(child);
   await platform.stop();
@@ -75,14 +72,12 @@ export async function benchWorkers(jobs: number, rounds: number): Promise<void> 
 export const sharedBy = (port: number): SharedOptions => ({
   redis: { url: `redis://127.0.0.1:${port}`, username: null, password: null },
   scope: "bench",
-  budget: BUDGET,
-  clock: systemClock(),
   note: () => {},
 });
 
 export const platformOver = (
   { url, apiKey }: Pick<Platform, "url" | "apiKey">,
-  governor: Governor,
+  sending: Pick<EndpointOptions, "governor" | "carry">,
 ): Endpoint =>
   openPlatform({
     url,
@@ -94,7 +89,7 @@ export const platformOver = (
     settleMs: null,
     dayOf: (instant) => instant.slice(0, 10),
     clock: systemClock(),
-    governor,
+    ...sending,
   });
 
 async function workerOf({ url, apiKey }: Platform, port: number): Promise<ChildProcess> {
@@ -111,13 +106,9 @@ async function workerOf({ url, apiKey }: Platform, port: number): Promise<ChildP
   return child;
 }
 
-/** As a process does that sends by itself. */
-const sentBy = (sinks: Sinks): Pick<Queue, "carry"> => ({
-  carry: async ({ sink, request }) =>
-    (sinks[sink] as Sinks[string]).send(request, new AbortController().signal),
-});
+const never = new AbortController().signal;
 
-async function rateOf(queue: Pick<Queue, "carry">, jobs: number, name: string): Promise<number> {
+async function rateOf(sinks: Endpoint["sinks"], jobs: number, name: string): Promise<number> {
   const began = performance.now();
   let next = 0;
   const sendNext = async (): Promise<void> => {
@@ -131,11 +122,7 @@ async function rateOf(queue: Pick<Queue, "carry">, jobs: number, name: string): 
         items: [{ number: `${at}`, id: `${at}`, revision: "1" }],
         firstSentAt: null,
       };
-      const { outcome, detail } = await queue.carry({
-        id: `${name}-${at}`,
-        sink: "rackPrices",
-        request,
-      });
+      const { outcome, detail } = await (sinks["rackPrices"] as Sink).send(request, never);
       if (outcome !== "done") throw new Error(`${name}: ${outcome}: ${detail}`);
     }
   };

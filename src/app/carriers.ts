@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import { type Config, shareOf, sitesOf } from "../config/config.ts";
 import type { Sink } from "../core/contract.ts";
-import { ConfigurationError } from "../core/errors.ts";
+import { ConfigurationError, SourceUnavailable } from "../core/errors.ts";
 import { type Spent } from "../core/budget.ts";
 import { sha256 } from "../core/keys.ts";
 import { rulesName } from "../core/sites.ts";
@@ -20,7 +20,9 @@ interface Carriers {
   readonly share: () => number;
   /** What keeps the queue from carrying, as of its last look. */
   readonly trouble: Queue["trouble"];
-  /** The platform's sinks, as this process sends by them: itself, or by workers. */
+  /** Has a write sent by a worker; null: this process sends it. */
+  readonly carry: Queue["carry"] | null;
+  /** The platform's sinks, which wait while nothing can be carried. */
   readonly carried: (sinks: Readonly<Record<string, Sink>>) => Readonly<Record<string, Sink>>;
   /** The process is to end: nothing waits for its place within the minute any more. */
   readonly hurry: () => void;
@@ -43,32 +45,44 @@ export type Keys = Map<string, Key>;
 export async function openCarriers(parts: Parts): Promise<Carriers> {
   const { config, ledger, clock, note } = parts;
   if (config.queue.type === "embedded") return carriersWithin(parts);
-  const { carriedBy, openSharedSite } = await import("../queue/shared.ts");
+  const { openSharedSite } = await import("../queue/shared.ts");
   const { governor, queue } = openSharedSite({
-    ...sharedOptions(config, clock, note),
+    ...sharedOptions(config, note),
+    budget: config.platform.budget,
+    clock,
     weight: config.queue.weight,
     rules: rulesName(config.sites),
     isHub: sitesOf(config)?.own === null,
     home: sha256(`${hostname()} ${config.state}`).slice(0, 16),
-    ledger: {
-      ...ledger,
-      site: config.queue.site,
-      carried(purpose, requests) {
-        const { wallMs } = clock.now();
-        for (let at = 0; at < requests; at++) ledger.spend(wallMs, purpose);
-      },
-    },
+    ledger: { ...ledger, site: config.queue.site },
   });
   return {
     governor,
     spent: (month) => governor.spent(month),
     share: () => governor.share() ?? shareOf(config),
     trouble: () => queue.trouble() ?? governor.awaits(),
-    carried: (sinks) => carriedBy(queue, sinks),
+    carry: (request) => queue.carry(request),
+    carried: (sinks) => awaiting(queue, sinks),
     hurry: () => governor.hurry(),
     close: () => queue.close(),
   };
 }
+
+/** While the queue is in trouble nothing counts as sent: the endpoint waits, and says why. */
+const TROUBLE_WAITS_MS = 5_000;
+
+const awaiting = (queue: Queue, sinks: Readonly<Record<string, Sink>>): Record<string, Sink> =>
+  Object.fromEntries(
+    Object.entries(sinks).map(([name, sink]) => {
+      const prepare: Sink["prepare"] = async (request, signal) => {
+        const trouble = queue.trouble();
+        if (trouble === null) return sink.prepare?.(request, signal);
+        const { message, next } = trouble;
+        throw new SourceUnavailable(message, { next, waitMs: TROUBLE_WAITS_MS });
+      };
+      return [name, { ...sink, prepare }];
+    }),
+  );
 
 /** For a process that asks and answers people: it joins no other process. */
 export async function carriersWithin({ config, ledger, clock, keys }: Parts): Promise<Carriers> {
@@ -85,6 +99,7 @@ export async function carriersWithin({ config, ledger, clock, keys }: Parts): Pr
     spent: key.spent,
     share: () => shareOf(config),
     trouble: () => null,
+    carry: null,
     carried: (sinks) => sinks,
     hurry: () => governor.hurry(),
     close: async () => governor.leave(),
@@ -95,11 +110,7 @@ const scopeOf = ({ platform }: Config): string =>
   sha256(`${platform.environment} ${platform.apiKey}`).slice(0, 16);
 
 /** @throws ConfigurationError when the configuration has no queue that is shared */
-export function sharedOptions(
-  config: Config,
-  clock: Clock,
-  note: SharedOptions["note"],
-): SharedOptions {
+export function sharedOptions(config: Config, note: SharedOptions["note"]): SharedOptions {
   const { queue } = config;
   if (queue.type === "embedded")
     throw new ConfigurationError(
@@ -108,5 +119,5 @@ export function sharedOptions(
     );
   const { url, username, password } = queue;
   const redis = { url, username, password };
-  return { redis, scope: scopeOf(config), budget: config.platform.budget, clock, note };
+  return { redis, scope: scopeOf(config), note };
 }

@@ -171,6 +171,7 @@ async function open(
       {
         clock,
         governor,
+        carry: carriers.carry,
         remembered: (operation) => store.remembered.of(operation),
         scratch: (bytes) => openScratch(config.state, bytes),
         notebook: (endpoint) => notebookIn(store, endpoint),

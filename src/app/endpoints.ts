@@ -7,7 +7,7 @@ import type { Endpoint, Notebook, Surroundings } from "../core/contract.ts";
 import { rulesName } from "../core/sites.ts";
 import { HUB } from "../config/flows.ts";
 import { hubEndpoint } from "../engine/sites.ts";
-import { openPlatform, type PlatformEndpoint } from "../platform/endpoint.ts";
+import { type EndpointOptions, openPlatform, type PlatformEndpoint } from "../platform/endpoint.ts";
 import { systemClock, version } from "./process.ts";
 
 interface Opening extends Pick<
@@ -21,12 +21,14 @@ interface Opening extends Pick<
   readonly notebook?: (endpoint: string) => Notebook;
   /** Admits what is asked of the platform. */
   readonly governor: Governor;
+  /** Has a write sent by a worker; null or left out: this process sends it. */
+  readonly carry?: EndpointOptions["carry"] | null;
 }
 
 /** By their names, the platform first. `platform` is given as it was opened, and kept as it is returned. */
 export function openEndpoints(
   config: Config,
-  { clock, governor, arrived, notebook, ...given }: Opening,
+  { clock, governor, carry, arrived, notebook, ...given }: Opening,
   kept: (platform: Endpoint) => Endpoint = (platform) => platform,
 ) {
   const dayOf = calendarOf(config.timeZone);
@@ -40,7 +42,8 @@ export function openEndpoints(
     ...given,
   };
   const rules = rulesName(config.sites);
-  const platform = openPlatform({ ...config.platform, clock, version, governor, dayOf, rules });
+  const options = { ...config.platform, clock, version, governor, dayOf, rules };
+  const platform = openPlatform({ ...options, ...defined({ carry: carry ?? undefined }) });
   const endpoints = new Map([
     ["platform", kept(platform)],
     ...(config.hub === null ? [] : [[HUB, hubEndpoint] as const]),

@@ -6,7 +6,6 @@ import { loadCompanies, loadConfiguration } from "../app/configuration.ts";
 import type { ProgressLine } from "../app/progress.ts";
 import { untilSignal } from "../app/process.ts";
 import type { Config } from "../config/config.ts";
-import { calendarOf } from "../core/time.ts";
 import { defined } from "../core/defined.ts";
 import { exitCodes } from "../core/errors.ts";
 import type { Reason } from "../engine/schedule.ts";
@@ -122,7 +121,6 @@ function stepText(reasons: readonly Reason[], quarantined: number): string {
 /** What people should see in a log that shows little. */
 const LEVELS: Readonly<Record<string, "warn" | "error">> = {
   "job failed": "error",
-  "answer lost": "warn",
   "job refused": "warn",
   "redis can lose jobs": "warn",
   stopped: "warn",
@@ -131,31 +129,21 @@ const LEVELS: Readonly<Record<string, "warn" | "error">> = {
 async function worker(given: Given): Promise<Answer> {
   const config = await loadConfiguration(given.file);
   return untilStopped(given, [config], async (log, _, signal) => {
-    const [
-      { openPlatform },
-      { openSharedWorker },
-      { sharedOptions },
-      { systemClock },
-      { version },
-    ] = await Promise.all([
-      import("../platform/endpoint.ts"),
-      import("../queue/shared.ts"),
-      import("../app/carriers.ts"),
-      import("../app/process.ts"),
-      import("../app/process.ts"),
-    ]);
-    const clock = systemClock();
-    const options = sharedOptions(config, clock, (message, details) => {
+    const [{ openSender }, { openSharedWorker }, { sharedOptions }, { version }] =
+      await Promise.all([
+        import("../platform/client.ts"),
+        import("../queue/shared.ts"),
+        import("../app/carriers.ts"),
+        import("../app/process.ts"),
+      ]);
+    const options = sharedOptions(config, (message, details) => {
       log[LEVELS[message] ?? "info"](details, message);
     });
-    const dayOf = calendarOf(config.timeZone);
-    const opened = openSharedWorker(options, (governor) =>
-      openPlatform({ ...config.platform, clock, version, governor, dayOf }),
-    );
+    const opened = openSharedWorker(options, openSender({ ...config.platform, version }));
     try {
       await opened.looked;
       log.info({ redis: options.redis.url }, "fuelbridge works");
-      await Promise.race([opened.broken, ended(signal)]);
+      await ended(signal);
     } finally {
       await opened.close();
     }

@@ -4,11 +4,11 @@ import { tempFolder } from "../../test/support/folder.ts";
 import { isThere } from "../../test/support/machine.ts";
 import { startRedis } from "../../test/support/redis.ts";
 import { isLongRun, numbers } from "../../test/support/runs.ts";
+import { requestOf } from "../../test/support/shared-options.ts";
 import { openTestSite } from "../../test/support/shared-queue.ts";
 import { pastFirstMinute, scopeOf, siteOver } from "../../test/support/shared-site.ts";
 import { layOut, openSite } from "../../test/support/site.ts";
 import { astray } from "../../test/support/site-sides.ts";
-import { outgoing } from "../queue/queue.suite.ts";
 
 describe.skipIf(!isThere("redis-server"))("fuelbridge worker", () => {
   it("sends what a daemon hands it, and brings the platform's words home", async () => {
@@ -18,13 +18,11 @@ describe.skipIf(!isThere("redis-server"))("fuelbridge worker", () => {
     await pastFirstMinute(redis, site);
     const worker = site.start("worker");
     await worker.said("fuelbridge works");
-    const { queue, spent } = openTestSite(redis, { scope });
-    const request = { ...outgoing("{}"), key: "fb1_test_0123456789", target: "POST /invoices" };
-    const answer = await queue.carry({ id: "one", sink: "invoices", request });
-    expect(answer).toMatchObject({ outcome: "refused" });
-    expect(answer.detail).toContain("VALIDATION_ERROR");
+    const { carry } = openTestSite(redis, { scope });
+    const answer = await carry({ ...requestOf("{}"), path: "/invoices" });
+    expect(answer).toMatchObject({ kind: "answer", status: 400 });
+    expect(answer).toHaveProperty("text", expect.stringContaining("VALIDATION_ERROR"));
     expect(await site.world.writes()).toBe(1);
-    expect([...spent]).toEqual([["write", 1]]);
     worker.kill("SIGTERM");
     const { code, out } = await worker.ended;
     expect(code).toBe(143);

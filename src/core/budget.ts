@@ -4,7 +4,7 @@
  * calendar months, UTC. All our requests count, billed or not: what the platform bills is not specified in full.
  */
 import { sumOf } from "./groups.ts";
-import { DAY_MS } from "./time.ts";
+import { type Clock, DAY_MS, type Moment } from "./time.ts";
 
 /** What a request is for. Purposes share the month by reserves: polling never eats what writing needs. */
 export const purposes = [
@@ -159,6 +159,55 @@ export function hasteAt({ budget, spent, haste, share }: Hastened, nowMs: number
   return { requests, most, waitMs };
 }
 
+/**
+ * A write counts as sent from before it is admitted, and within what time it may go again is counted from there:
+ * it does not wait for its place for long.
+ */
+const WRITE_WAITS_MS = 2_000;
+
+/** Asking again costs nothing, and the limit may be raised; but the wait of a write becomes a stop. */
+const ASK_AGAIN_MS = 15 * 60_000;
+
+interface Admitting {
+  readonly clock: Clock;
+  /** What the month says to a request; null: it may go. */
+  readonly refused: (purpose: Purpose, nowMs: number) => Refusal | null;
+  /** Counts it and takes its place within the minute: null. Or why there is none yet, and how long that is. */
+  readonly take: (purpose: Purpose, now: Moment) => Wait | null | Promise<Wait | null>;
+}
+
+interface Wait {
+  readonly ms: number;
+  readonly detail: string;
+}
+
+/** How every governor admits, wherever its minute and month are kept. */
+export function admitting({ clock, refused, take }: Admitting) {
+  const stopping = new AbortController();
+  return {
+    admit: async (purpose: Purpose): Promise<Admission> => {
+      const lateMs = clock.now().monoMs + (purpose === "write" ? WRITE_WAITS_MS : Infinity);
+      for (;;) {
+        const now = clock.now();
+        const refusal = refused(purpose, now.wallMs);
+        if (refusal !== null) {
+          const { untilMs, ...why } = refusal;
+          const againMs = purpose === "write" ? Infinity : ASK_AGAIN_MS;
+          return { admitted: false, waitMs: Math.min(untilMs - now.wallMs, againMs), ...why };
+        }
+        const wait = await take(purpose, now);
+        if (wait === null) return { admitted: true };
+        const { ms: waitMs, detail } = wait;
+        if (stopping.signal.aborted || now.monoMs + waitMs > lateMs)
+          return { admitted: false, waitMs, detail, turn: true };
+        await clock.pause(waitMs, stopping.signal);
+      }
+    },
+    /** The process is about to end: what would have to wait for a place is refused from now on. */
+    hurry: (): void => stopping.abort(),
+  };
+}
+
 interface Refusal {
   readonly untilMs: number;
   readonly detail: string;
@@ -242,23 +291,24 @@ interface SharedMinute {
 const ASKS_MS = 5_000;
 
 /**
- * Are the next places others'? A site that has had its share of the minute leaves room for those that ask, and a tenth of the
- * minute for those that may (over Redis: queue/governor.ts).
+ * How a site shares the minute: from `own` requests of its own on it leaves room for those that ask, and a tenth of the minute for
+ * those that may: it goes on while fewer than `most` are used by all.
  */
-export function isKeptForOthers(
+export function shareOfMinute(
   { limit, uses, asked, weights }: SharedMinute,
   site: string,
   nowMs: number,
-): boolean {
+): { readonly own: number; readonly most: number } {
+  if (weights.size < 2) return { own: limit, most: limit };
   const all = sumOf(weights.values());
+  const share = (one: string): number => (limit * (weights.get(one) ?? 0)) / all;
   const free = (one: string): number =>
-    Math.max((limit * (weights.get(one) ?? 0)) / all - (uses.get(one) ?? 0), 0);
-  if (weights.size < 2 || free(site) > 0) return false;
+    one === site ? 0 : Math.max(share(one) - (uses.get(one) ?? 0), 0);
   const { asking = [], idle = [] } = Object.groupBy([...weights.keys()], (one) =>
     nowMs - (asked.get(one) ?? -Infinity) < ASKS_MS ? "asking" : "idle",
   );
   const kept = sumOf(asking.map(free)) + Math.min(sumOf(idle.map(free)), limit / 10);
-  return sumOf(uses.values()) >= limit - kept;
+  return { own: share(site), most: limit - kept };
 }
 
 /** A second more than the minute that counts: requests take unequal time to arrive. */

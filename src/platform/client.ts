@@ -3,15 +3,16 @@
  * once; what came back or how it failed is told, and answers.ts decides what that means.
  */
 import {
+  admitting,
   type Budget,
   type Governor,
   type hasteAt,
-  isKeptForOthers,
   limitsIn,
   monthAt,
   monthRefusal,
   type Purpose,
   refusedByShare,
+  shareOfMinute,
   type Spent,
   usedOf,
   WINDOW_MS,
@@ -32,6 +33,8 @@ export interface PlatformOptions {
   readonly clock: Clock;
   /** Asked before every request: what it does not admit is not sent. */
   readonly governor: Governor;
+  /** Has a write that was admitted sent by another process; left out: it is sent from here. */
+  readonly carry?: (request: PlatformRequest) => Promise<Exchange>;
   /** Sent as the user agent. */
   readonly version: string;
   /** For one request and its whole answer; 40 s when left out. */
@@ -99,16 +102,52 @@ const CONNECTIONS = 4;
 /**
  * More than writes are ever under way at once: one that counts as sent must leave now, and not once a read has ended.
  */
-const WRITE_CONNECTIONS = 100;
+const WRITE_CONNECTIONS = 256;
 
-export function openClient(options: PlatformOptions): Exchanger {
+type SenderOptions = Omit<PlatformOptions, "governor" | "carry" | "clock">;
+
+/** The lines to the platform: whoever asks there was admitted. */
+function openLines(options: SenderOptions) {
   const base = new URL(options.url);
   const root = base.pathname.replace(/\/$/, "");
   const httpOf = (connections: number): Http =>
     openHttp({ origin: base.origin, connections, headersMs: HEADERS_MS, bodyMs: BODY_MS });
   const reads = httpOf(CONNECTIONS);
   const writes = httpOf(WRITE_CONNECTIONS);
-  const { governor } = options;
+  return {
+    /** One request, up to the head of its answer. @throws TransportError */
+    ask: (request: PlatformRequest, accept: string): Promise<HttpAnswer> =>
+      (request.purpose === "write" ? writes : reads).ask({
+        method: request.method,
+        path: root + request.path,
+        headers: headersOf(options, request, accept),
+        body: request.body ?? null,
+        signal: AbortSignal.timeout(options.deadlineMs ?? DEADLINE_MS),
+      }),
+    close: async (): Promise<void> => {
+      await Promise.all([reads.close(), writes.close()]);
+    },
+  };
+}
+
+/** Sends what another process was admitted to send, and judges no answer: that is for whoever asked. */
+export function openSender(options: SenderOptions) {
+  const { ask, close } = openLines(options);
+  return {
+    send: async (request: PlatformRequest): Promise<Exchange> => {
+      try {
+        return await whole(await ask(request, JSON_TYPE));
+      } catch (error) {
+        return failure(error);
+      }
+    },
+    close,
+  };
+}
+
+export function openClient(options: PlatformOptions): Exchanger {
+  const lines = openLines(options);
+  const { governor, carry } = options;
   let mixedUp: EnvironmentError | null = null;
 
   function expectRightKey(): void {
@@ -125,22 +164,33 @@ export function openClient(options: PlatformOptions): Exchanger {
     return { kind: "held", ...why };
   }
 
-  /** One request, up to the head of its answer. */
-  async function ask(request: PlatformRequest, accept: string): Promise<HttpAnswer> {
-    const answer = await (request.purpose === "write" ? writes : reads).ask({
-      method: request.method,
-      path: root + request.path,
-      headers: headersOf(options, request, accept),
-      body: request.body ?? null,
-      signal: AbortSignal.timeout(options.deadlineMs ?? DEADLINE_MS),
-    });
+  /** @throws EnvironmentError */
+  function hear(answer: Pick<HttpAnswer, "headers" | "status">): void {
     mixedUp = mixUp(options, answer);
-    if (mixedUp !== null) {
-      answer.leave();
-      throw mixedUp;
-    }
+    expectRightKey();
     governor.learn(answer.headers, answer.status);
+  }
+
+  async function ask(request: PlatformRequest, accept: string): Promise<HttpAnswer> {
+    const answer = await lines.ask(request, accept);
+    try {
+      hear(answer);
+    } catch (error) {
+      answer.leave();
+      throw error;
+    }
     return answer;
+  }
+
+  async function carried(
+    request: PlatformRequest,
+    carry: NonNullable<PlatformOptions["carry"]>,
+  ): Promise<Exchange> {
+    const refused = await held(request);
+    if (refused !== null) return refused;
+    const came = await carry(request);
+    if (came.kind === "answer") hear(came);
+    return came;
   }
 
   /** Where it is admitted, what `read` makes of its answer. */
@@ -159,7 +209,10 @@ export function openClient(options: PlatformOptions): Exchanger {
   }
 
   return {
-    exchange: (request) => exchanged(request, JSON_TYPE, whole),
+    exchange: (request) =>
+      carry !== undefined && request.purpose === "write"
+        ? carried(request, carry)
+        : exchanged(request, JSON_TYPE, whole),
     download: (request, type) =>
       exchanged(request, type, async (answer): Promise<Download | Exchange> => {
         const { status, headers, leave } = answer;
@@ -167,9 +220,7 @@ export function openClient(options: PlatformOptions): Exchanger {
           return whole(answer);
         return { kind: "download", status, headers, body: answer.bytes(FILE_BYTES_MAX), leave };
       }),
-    async close() {
-      await Promise.all([reads.close(), writes.close()]);
-    },
+    close: lines.close,
   };
 }
 
@@ -181,7 +232,7 @@ const whole = async (answer: HttpAnswer): Promise<Exchange> => ({
 });
 
 function headersOf(
-  options: PlatformOptions,
+  options: SenderOptions,
   request: PlatformRequest,
   accept: string,
 ): Record<string, string> {
@@ -203,7 +254,7 @@ function headersOf(
  */
 function mixUp(
   { environment, url }: PlatformOptions,
-  { headers, status }: HttpAnswer,
+  { headers, status }: Pick<HttpAnswer, "headers" | "status">,
 ): EnvironmentError | null {
   const isTest = headers["x-svc-sandbox"] === "true";
   // A page of HTML is nobody's success.
@@ -306,39 +357,25 @@ export function openKey({ clock, budget }: KeyOptions, sharers: readonly Sharer[
   /** The governor of one of them, until it leaves; `ledger` is its own store's. */
   function join(site: string, ledger: Ledger) {
     here.set(site, ledger);
-    const stopping = new AbortController();
-    const governor: Governor = {
-      async admit(purpose) {
-        const untilMs = purpose === "write" ? clock.now().monoMs + WRITE_WAITS_MS : Infinity;
-        for (;;) {
-          const { wallMs, monoMs } = clock.now();
-          const refusal = refused(site, ledger, purpose, wallMs);
-          if (refusal !== null) {
-            const { untilMs: endMs, ...why } = refusal;
-            const againMs = purpose === "write" ? Infinity : ASK_AGAIN_MS;
-            return { admitted: false, waitMs: Math.min(endMs - wallMs, againMs), ...why };
-          }
-          const waitMs = Math.ceil(minute.waitMs(monoMs, site));
-          if (waitMs <= 0) {
-            ledger.spend(wallMs, purpose);
-            minute.take(monoMs, site);
-            return { admitted: true };
-          }
-          if (stopping.signal.aborted || monoMs + waitMs > untilMs)
-            return { ...SPENT_MINUTE, waitMs };
-          await clock.pause(waitMs, stopping.signal);
-        }
+    const { admit, hurry } = admitting({
+      clock,
+      refused: (purpose, nowMs) => refused(site, ledger, purpose, nowMs),
+      take(purpose, { wallMs, monoMs }) {
+        const ms = Math.ceil(minute.waitMs(monoMs, site));
+        if (ms > 0) return { ms, detail: "the minute's requests are used up" };
+        ledger.spend(wallMs, purpose);
+        minute.take(monoMs, site);
+        return null;
       },
-      learn(headers, status) {
+    });
+    return {
+      admit,
+      hurry,
+      learn(headers: Parameters<Governor["learn"]>[0], status: number): void {
         minute.learn(headers, status, clock.now().monoMs);
       },
-    };
-    return {
-      ...governor,
       /** The last minute, for people. */
       minute: () => minute.view(clock.now().monoMs),
-      /** The process is about to end: what would have to wait for a place is refused from now on. */
-      hurry: (): void => stopping.abort(),
       /** Its store is about to be closed. */
       leave(): void {
         const { name } = monthAt(clock.now().wallMs);
@@ -357,21 +394,6 @@ export type ProcessGovernor = Omit<ReturnType<Key["join"]>, "leave">;
 
 /** So long what a sharer that is away has used is believed. */
 const AWAY_MS = 60_000;
-
-const SPENT_MINUTE = {
-  admitted: false,
-  detail: "the minute's requests are used up",
-  turn: true,
-} as const;
-
-/**
- * A write counts as sent from before it is admitted, and within what time it may go again is counted from there:
- * it does not wait here for long.
- */
-const WRITE_WAITS_MS = 2_000;
-
-/** Asking again costs nothing, and the limit may be raised; but the wait of a write becomes a stop. */
-const ASK_AGAIN_MS = 15 * 60_000;
 
 class Minute {
   readonly #perMinute: number;
@@ -400,7 +422,8 @@ class Minute {
     this.#asked.set(site, nowMs);
     if (wait > 0) return wait;
     const minute = { limit: this.#perMinute, uses: this.#uses, asked: this.#asked };
-    if (!isKeptForOthers({ ...minute, weights: this.#weights }, site, nowMs)) return wait;
+    const { own: share, most } = shareOfMinute({ ...minute, weights: this.#weights }, site, nowMs);
+    if ((this.#uses.get(site) ?? 0) < share || this.#admitted.length < most) return wait;
     const frees = (this.#admitted[0]?.atMs ?? nowMs) + WINDOW_MS - nowMs;
     return Math.min(Math.max(frees, SHARE_WAITS_MS.least), SHARE_WAITS_MS.most);
   }

@@ -1,14 +1,14 @@
 /** What Redis and workers can do to a job: it is never carried out twice, and what is told of it is true. */
 import { setTimeout as pause } from "node:timers/promises";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isThere } from "../../test/support/machine.ts";
 import { type Hands, hands } from "../../test/support/queue-hands.ts";
 import { startRedis, type TestRedis } from "../../test/support/redis.ts";
+import { done, requestOf } from "../../test/support/shared-options.ts";
 import { openTestSite, startTestWorker } from "../../test/support/shared-queue.ts";
 import { until } from "../../test/support/site-program.ts";
-import type { Answer } from "../core/outcome.ts";
+import type { Exchange } from "../platform/client.ts";
 import { keysOf } from "./redis.ts";
-import { done, job } from "./queue.suite.ts";
 
 const { prefix } = keysOf("test");
 
@@ -20,9 +20,9 @@ async function withWorker(...args: readonly string[]) {
 
 /** A job that a worker holds for `ms`, once it does. */
 async function inHand(site: ReturnType<typeof openTestSite>, workers: Hands, ms: number) {
-  const one = job(String(ms));
-  const key = `key-${one.id}`;
-  const answer = site.queue.carry({ ...one, request: { ...one.request, key } });
+  const request = requestOf(String(ms));
+  const key = request.idempotencyKey;
+  const answer = site.carry(request);
   await until("a worker has it", () => workers.sent().includes(key));
   return { key, answer };
 }
@@ -34,7 +34,7 @@ async function oneWaits(
   workers: Hands,
 ) {
   const busy = await Promise.all([1, 2, 3, 4].map(() => inHand(site, workers, 1_000)));
-  const fifth = site.queue.carry(job("0"));
+  const fifth = site.carry(requestOf("0"));
   const jobs = `${prefix}:jobs:prioritized`;
   await until("it waits", async () => (await client.zcard(jobs)) === 1);
   return { busy, fifth };
@@ -45,7 +45,7 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const { redis, workers } = await withWorker();
     const { key, answer } = await inHand(openTestSite(redis), workers, 300);
     await redis.flush();
-    expect(await answer).toEqual({ outcome: "done", detail: "200", ids: [key] });
+    expect(await answer).toEqual(done(key));
     expect(workers.sent()).toEqual([key]);
   });
 
@@ -55,9 +55,9 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const { busy, fifth } = await oneWaits(redis, site, workers);
     await redis.flush();
     const answer = await fifth;
-    expect(answer.outcome).toBe("unknown");
+    expect(answer.kind).toBe("torn");
     expect(answer.detail).toContain("Redis has lost the job");
-    for (const { answer } of busy) expect((await answer).outcome).toBe("done");
+    for (const { answer } of busy) expect((await answer).kind).toBe("answer");
     expect(workers.sent()).toHaveLength(4);
   });
 
@@ -67,11 +67,11 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const { key, answer } = await inHand(site, workers, 100);
     await redis.kill();
     await redis.start();
-    expect((await answer).outcome).toBe("done");
-    let next: Answer | null = null;
+    expect((await answer).kind).toBe("answer");
+    let next: Exchange | null = null;
     await until("work goes on", async () => {
-      next = await site.queue.carry(job("0"));
-      return next.outcome === "done";
+      next = await site.carry(requestOf("0"));
+      return next.kind === "answer";
     });
     expect(workers.sent()).toHaveLength(2);
     expect(workers.sent()[0]).toBe(key);
@@ -79,27 +79,20 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
 
   it("an outage that is longer than BullMQ waits for jobs: work goes on", async () => {
     const { redis, workers } = await withWorker();
-    const { queue } = openTestSite(redis);
+    const { carry } = openTestSite(redis);
     await redis.kill();
     await pause(7_000);
     await redis.start();
-    await until("work goes on", async () => (await queue.carry(job("0"))).outcome === "done");
+    await until("work goes on", async () => (await carry(requestOf("0"))).kind === "answer");
     expect(workers.sent()).toHaveLength(1);
   });
 
-  it("bytes that may be under way already do not wait for a worker longer than their key is held", async () => {
+  it("what a worker gets too late, by the clock of Redis, it does not send, and says so", async () => {
     const { redis, workers } = await withWorker();
-    const { queue } = openTestSite(redis);
-    const again = (agoMs: number) => {
-      const one = job("0");
-      const firstSentAt = new Date(Date.now() - agoMs).toISOString();
-      return queue.carry({ ...one, request: { ...one.request, firstSentAt } });
-    };
-    expect((await again(45_000)).outcome).toBe("done");
-    expect(await again(50_500)).toMatchObject({ outcome: "nothing" });
-    // Long after that a read has proven that it was not there.
-    expect((await again(300_000)).outcome).toBe("done");
-    expect(workers.sent()).toHaveLength(2);
+    const { carry } = openTestSite(redis, { times: { startMs: 0, runMs: 1_500, pollMs: 500 } });
+    const detail = "no worker took it in time";
+    expect(await carry(requestOf("0"))).toEqual({ kind: "not-sent", detail });
+    expect(workers.sent()).toEqual([]);
   });
 
   it("Redis killed for good while a worker has it: uncertain, with what is wrong", async () => {
@@ -107,10 +100,10 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const site = openTestSite(redis);
     const { key, answer } = await inHand(site, workers, 100);
     await redis.kill();
-    expect(await answer).toMatchObject({ outcome: "unknown", probe: true, unanswered: true });
+    expect(await answer).toMatchObject({ kind: "torn" });
     expect((await answer).detail).toMatch(/Redis at 127.0.0.1:\d+ cannot be reached/);
-    const next = await site.queue.carry(job("0"));
-    expect(next.outcome).toBe("nothing");
+    const next = await site.carry(requestOf("0"));
+    expect(next.kind).toBe("not-sent");
     expect(next.detail).toContain("Start it, or correct queue.url");
     expect(workers.sent()).toEqual([key]);
   });
@@ -122,29 +115,29 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     redis.pause();
     await pause(2_000);
     redis.resume();
-    expect(await fifth).toMatchObject({ outcome: "nothing" });
-    for (const { answer } of busy) expect((await answer).outcome).toBe("done");
+    expect(await fifth).toMatchObject({ kind: "not-sent" });
+    for (const { answer } of busy) expect((await answer).kind).toBe("answer");
     expect(workers.sent()).toHaveLength(4);
   });
 
   it("without memory nothing is sent, and it says so; with memory it goes on", async () => {
     const { redis, workers } = await withWorker();
-    const { queue } = openTestSite(redis);
-    expect((await queue.carry(job("0"))).outcome).toBe("done");
+    const { carry } = openTestSite(redis);
+    expect((await carry(requestOf("0"))).kind).toBe("answer");
     await redis.config("maxmemory", "1");
-    const answer = await queue.carry(job("0"));
-    expect(answer.outcome).toBe("nothing");
+    const answer = await carry(requestOf("0"));
+    expect(answer.kind).toBe("not-sent");
     expect(answer.detail).toMatch(/has no memory left .*Raise its maxmemory/s);
     expect(workers.sent()).toHaveLength(1);
     await redis.config("maxmemory", "0");
-    expect((await queue.carry(job("0"))).outcome).toBe("done");
+    expect((await carry(requestOf("0"))).kind).toBe("answer");
   });
 
   it("a Redis that throws data away is refused, with what to set", async () => {
     const { redis, workers } = await withWorker("--maxmemory-policy", "allkeys-lru");
-    const { queue } = openTestSite(redis);
-    const answer = await queue.carry(job("0"));
-    expect(answer.outcome).toBe("nothing");
+    const { carry, queue } = openTestSite(redis);
+    const answer = await carry(requestOf("0"));
+    expect(answer.kind).toBe("not-sent");
     expect(answer.detail).toContain("maxmemory-policy allkeys-lru");
     expect(queue.trouble()?.next).toContain("maxmemory-policy noeviction");
     expect(workers.sent()).toEqual([]);
@@ -155,9 +148,9 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const told: string[] = [];
     const note = (message: string, { detail }: Readonly<Record<string, unknown>>): void =>
       void told.push(`${message}: ${String(detail)}`);
-    const { queue } = openTestSite(redis, { note, lookMs: 10 });
+    const { carry } = openTestSite(redis, { note, lookMs: 10 });
     for (const id of ["0", "1"])
-      expect(await queue.carry(job(id))).toMatchObject({ outcome: "done" });
+      expect(await carry(requestOf(id))).toMatchObject({ kind: "answer" });
     expect(told).toEqual([
       expect.stringMatching(/^redis can lose jobs: .* keeps nothing on its disk/),
     ]);
@@ -165,10 +158,10 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
 
   it("a Redis that forbids CONFIG is judged by what it tells of itself", async () => {
     const { redis } = await withWorker("--rename-command", "CONFIG", "");
-    expect((await openTestSite(redis).queue.carry(job("0"))).outcome).toBe("done");
+    expect((await openTestSite(redis).carry(requestOf("0"))).kind).toBe("answer");
     const policy = ["--maxmemory-policy", "volatile-ttl"];
     const other = await startRedis("--rename-command", "CONFIG", "", ...policy);
-    const answer = await openTestSite(other).queue.carry(job("0"));
+    const answer = await openTestSite(other).carry(requestOf("0"));
     expect(answer.detail).toContain("maxmemory-policy volatile-ttl");
   });
 
@@ -179,46 +172,69 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     await workers.start();
     first.kill("SIGKILL");
     expect(await answer).toEqual({
-      outcome: "unknown",
-      probe: true,
-      unanswered: true,
+      kind: "torn",
       detail: "a worker took it and did not answer in time",
     });
-    expect(await site.queue.carry(job("0"))).toMatchObject({ outcome: "done" });
+    expect(await site.carry(requestOf("0"))).toMatchObject({ kind: "answer" });
     expect(workers.sent().filter((one) => one === key)).toHaveLength(1);
   });
 
-  it("handed out twice: it is carried out once, and that answer comes home", async () => {
-    const redis = await startRedis();
-    const workers = hands(redis);
-    await Promise.all([workers.start(), workers.start()]);
-    const { key, answer } = await inHand(openTestSite(redis), workers, 500);
-    const told: string[] = [];
-    const ears = redis.client.duplicate();
-    onTestFinished(() => ears.disconnect());
-    await ears
-      .on("message", (_, text: string) => told.push(text))
-      .subscribe(keysOf("test").home("main"));
-    const active = `${prefix}:jobs:active`;
-    const id = (await redis.client.lindex(active, 0)) as string;
-    // As BullMQ itself does when it takes a worker for dead.
-    await redis.client.del(`${prefix}:jobs:${id}:lock`);
-    await redis.client.rpoplpush(active, `${prefix}:jobs:wait`);
-    await redis.client.zadd(`${prefix}:jobs:marker`, 0, "0");
-    await until("it was refused", () => told.some((one) => one.includes("was taken")));
-    expect(await answer).toEqual({ outcome: "done", detail: "200", ids: [key] });
-    expect(workers.sent()).toEqual([key]);
-  });
+  it.each([
+    [
+      "by BullMQ itself, as when it takes a worker for dead",
+      async ({ client }: TestRedis, id: string) => {
+        await client.del(`${prefix}:jobs:${id}:lock`);
+        await client.rpoplpush(`${prefix}:jobs:active`, `${prefix}:jobs:wait`);
+      },
+    ],
+    [
+      "by a restarted Redis that has lost its last second",
+      async (redis: TestRedis, id: string) => {
+        await redis.kill();
+        await redis.start();
+        await redis.client.hdel(`${prefix}:jobs:${id}`, "ats", "processedOn");
+        await redis.client.rpoplpush(`${prefix}:jobs:active`, `${prefix}:jobs:wait`);
+      },
+    ],
+  ])(
+    "handed out again %s: it is carried out once, and that answer comes home",
+    async (_, again) => {
+      const redis = await startRedis();
+      const sent: string[] = [];
+      const told: string[] = [];
+      const note = (message: string): void => void told.push(message);
+      const { promise: end, resolve: finish } = Promise.withResolvers<void>();
+      for (const _ of [1, 2])
+        await startTestWorker(
+          redis,
+          async ({ body }) => {
+            sent.push(body);
+            await end;
+            return done(body);
+          },
+          { note },
+        );
+      const { carry } = openTestSite(redis, { times: { startMs: 5_000 } });
+      const answer = carry(requestOf("one"));
+      await until("a worker has it", () => sent.length > 0);
+      await again(redis, (await redis.client.lindex(`${prefix}:jobs:active`, 0)) ?? "");
+      await redis.client.zadd(`${prefix}:jobs:marker`, 0, "0");
+      await until("it was refused", () => told.includes("job refused"));
+      finish();
+      expect(await answer).toEqual(done("one"));
+      expect(sent).toEqual(["one"]);
+    },
+  );
 
   it("without a worker nothing is sent, and status can say so; with one it goes on", async () => {
     const redis = await startRedis();
-    const { queue } = openTestSite(redis);
-    const answer = await queue.carry(job("0"));
-    expect(answer.outcome).toBe("nothing");
+    const { carry, queue } = openTestSite(redis);
+    const answer = await carry(requestOf("0"));
+    expect(answer.kind).toBe("not-sent");
     expect(answer.detail).toContain("no worker is connected. Start `fuelbridge worker`");
     expect(queue.trouble()?.message).toBe("no worker is connected");
     await hands(redis).start();
-    expect((await queue.carry(job("0"))).outcome).toBe("done");
+    await until("it goes on", async () => (await carry(requestOf("0"))).kind === "answer");
   });
 
   it("a worker that was told to stop finishes what it has, and takes nothing more", async () => {
@@ -226,23 +242,21 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const site = openTestSite(redis);
     const { key, answer } = await inHand(site, workers, 500);
     worker.kill("SIGTERM");
-    expect(await answer).toEqual({ outcome: "done", detail: "200", ids: [key] });
+    expect(await answer).toEqual(done(key));
     expect((await worker.ended).code).toBe(0);
-    expect((await site.queue.carry(job("0"))).detail).toContain("no worker is connected");
+    await until("it says so", () => site.queue.trouble()?.message === "no worker is connected");
   });
 
-  it("two sites may call their jobs alike; two daemons may not be one site", async () => {
+  it("two sites share the workers; two daemons may not be one site", async () => {
     const { redis, workers } = await withWorker();
     const [north, south] = [
       openTestSite(redis, { site: "north" }),
       openTestSite(redis, { site: "south" }),
     ];
-    const same = job("0");
-    expect((await north.queue.carry(same)).outcome).toBe("done");
-    expect((await south.queue.carry(same)).outcome).toBe("done");
+    for (const one of [north, south]) expect((await one.carry(requestOf("0"))).kind).toBe("answer");
     const second = openTestSite(redis, { site: "north" });
-    const answer = await second.queue.carry(job("0"));
-    expect(answer.outcome).toBe("nothing");
+    const answer = await second.carry(requestOf("0"));
+    expect(answer.kind).toBe("not-sent");
     expect(answer.detail).toContain('another daemon is site "north"');
     expect(workers.sent()).toHaveLength(2);
   });
@@ -251,10 +265,11 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     const { redis, workers } = await withWorker();
     const own = { site: "north", home: "store-1" };
     const former = openTestSite(redis, own);
-    expect((await former.queue.carry(job("0"))).outcome).toBe("done");
+    expect((await former.carry(requestOf("0"))).kind).toBe("answer");
     const next = openTestSite(redis, own);
-    expect((await next.queue.carry(job("0"))).outcome).toBe("done");
-    expect((await former.queue.carry(job("0"))).detail).toContain("another daemon is site");
+    expect((await next.carry(requestOf("0"))).kind).toBe("answer");
+    await until("it has looked", () => former.queue.trouble() !== null);
+    expect((await former.carry(requestOf("0"))).detail).toContain("another daemon is site");
     expect(workers.sent()).toHaveLength(2);
   });
 
@@ -308,43 +323,5 @@ describe.skipIf(!isThere("redis-server"))("a job over Redis", () => {
     expect((await answer).detail).toBe("a worker took it and is not there any more");
     expect(performance.now() - since).toBeLessThan(20_000);
     await until("it says so", () => site.queue.trouble()?.message === "no worker is connected");
-  });
-
-  it("a job of the same name a second time is not carried out: it may have been", async () => {
-    const { redis, workers } = await withWorker();
-    const { queue } = openTestSite(redis);
-    const one = job("0");
-    expect((await queue.carry(one)).outcome).toBe("done");
-    expect((await queue.carry(one)).outcome).toBe("unknown");
-    expect(workers.sent()).toHaveLength(1);
-  });
-
-  it("what a worker has sent is counted at the site, by purpose", async () => {
-    const redis = await startRedis();
-    await hands(redis).start();
-    const { queue, spent } = openTestSite(redis);
-    await queue.carry(job("0"));
-    await queue.carry(job("0"));
-    expect([...spent]).toEqual([["write", 2]]);
-  });
-
-  it("a sink that throws in a worker leaves the job uncertain, and the worker goes on", async () => {
-    const redis = await startRedis();
-    await startTestWorker(redis, () => ({
-      things: {
-        send: ({ body }) =>
-          body === "bad"
-            ? Promise.reject(new Error("a fault of ours"))
-            : Promise.resolve(done("1")),
-      },
-    }));
-    const { queue } = openTestSite(redis);
-    expect(await queue.carry(job("bad"))).toEqual({
-      outcome: "unknown",
-      probe: true,
-      unanswered: true,
-      detail: "the worker failed while it sent: a fault of ours",
-    });
-    expect((await queue.carry(job("good"))).outcome).toBe("done");
   });
 });

@@ -4,33 +4,73 @@ import { isThere } from "../../test/support/machine.ts";
 import { hands } from "../../test/support/queue-hands.ts";
 import { numbers, runs } from "../../test/support/runs.ts";
 import { startRedis } from "../../test/support/redis.ts";
+import { done, requestOf, type TestRequest } from "../../test/support/shared-options.ts";
 import { openTestSite, startTestWorker } from "../../test/support/shared-queue.ts";
-import type { Answer } from "../core/outcome.ts";
-import { done, itCarries, job } from "./queue.suite.ts";
+import type { Exchange } from "../platform/client.ts";
+
+/** A site whose requests a worker sends by `send`. */
+async function sentBy(send: (request: TestRequest) => Promise<Exchange>) {
+  const redis = await startRedis();
+  await startTestWorker(redis, send);
+  return { redis, ...openTestSite(redis) };
+}
 
 describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
-  itCarries(async (sinks) => {
-    const redis = await startRedis();
-    await startTestWorker(redis, () => sinks);
-    return openTestSite(redis).queue;
+  it("twenty at once: each is sent once, its bytes unchanged, and its own answer comes home", async () => {
+    const sent: TestRequest[] = [];
+    const { carry } = await sentBy(async (request) => {
+      sent.push(request);
+      await pause(Math.random() * 20);
+      return done(request.body);
+    });
+    const body = '{"amount":1234567890123456.70,"name":"Füel \\"€\\" \u2028 & Söhne"}\r\n';
+    const requests = Array.from({ length: 20 }, (_, at) => requestOf(`${at} ${body}`));
+    const answers = await Promise.all(requests.map(carry));
+    expect(answers).toEqual(requests.map((request) => done(request.body)));
+    const keyOf = ({ idempotencyKey }: TestRequest): string => idempotencyKey;
+    const ordered = (those: readonly TestRequest[]) =>
+      those.toSorted((one, other) => keyOf(one).localeCompare(keyOf(other)));
+    expect(ordered(sent)).toEqual(ordered(requests));
   });
 
-  it("those of one bundle go each its own way: a slow one holds up no other's answer, a refused one nobody's", async () => {
-    const redis = await startRedis();
+  it("whatever came of a request in the worker comes home as it was", async () => {
+    const all: readonly Exchange[] = [
+      { kind: "answer", status: 409, headers: { "retry-after": "3" }, text: '{"a":1.70}\n ü' },
+      { kind: "not-sent", detail: 'no "connection"' },
+      { kind: "torn", detail: "line 1\nline 2" },
+    ];
+    const { carry } = await sentBy(async ({ body }) => all[Number(body)] as Exchange);
+    expect(await Promise.all(all.map((_, at) => carry(requestOf(String(at)))))).toEqual(all);
+  });
+
+  it("closing waits for the work in hand and brings its answer home", async () => {
+    const { promise: started, resolve: start } = Promise.withResolvers<void>();
     const { promise: end, resolve: finish } = Promise.withResolvers<void>();
-    await startTestWorker(redis, () => ({
-      things: {
-        async send({ body }) {
-          if (body === "slow") await end;
-          return done(body);
-        },
-      },
-    }));
-    const { queue } = openTestSite(redis);
-    const slow = queue.carry(job("slow"));
-    const unknown = queue.carry(job("other", "thingz"));
-    expect(await queue.carry(job("quick"))).toEqual(done("quick"));
-    expect((await unknown).detail).toContain('there is no sink "thingz"');
+    const { carry, queue } = await sentBy(async () => {
+      start();
+      await end;
+      return done("late");
+    });
+    const carrying = carry(requestOf("one"));
+    await started;
+    const closing = queue.close();
+    finish();
+    expect(await carrying).toEqual(done("late"));
+    await closing;
+  });
+
+  it("those of one bundle go each its own way: a slow one holds up no other's answer, nor one that fails", async () => {
+    const { promise: end, resolve: finish } = Promise.withResolvers<void>();
+    const { carry, redis } = await sentBy(async ({ body }) => {
+      if (body === "slow") await end;
+      if (body === "bad") throw new Error("a fault of ours");
+      return done(body);
+    });
+    const slow = carry(requestOf("slow"));
+    const bad = carry(requestOf("bad"));
+    expect(await carry(requestOf("quick"))).toEqual(done("quick"));
+    const detail = "the worker failed while it sent: a fault of ours";
+    expect(await bad).toEqual({ kind: "torn", detail });
     expect(await redis.client.llen("{fuelbridge-test}:jobs:active")).toBe(1);
     finish();
     expect(await slow).toEqual(done("slow"));
@@ -43,7 +83,7 @@ describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
       const redis = await startRedis();
       const workers = hands(redis);
       let worker = await workers.start();
-      const { queue } = openTestSite(redis);
+      const { carry } = openTestSite(redis);
       const faults = [
         () => redis.flush(),
         () => redis.kill().then(() => redis.start()),
@@ -57,20 +97,19 @@ describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
           worker = await workers.start();
         },
       ];
-      const told = new Map<string, Answer["outcome"]>();
-      const counted = (outcome: Answer["outcome"]): number =>
-        [...told.values()].filter((one) => one === outcome).length;
+      const told = new Map<string, Exchange["kind"]>();
+      const counted = (kind: Exchange["kind"]): number =>
+        [...told.values()].filter((one) => one === kind).length;
       /** Of every kind some, however slow this machine is. */
       const enough = (): boolean =>
-        counted("done") > runs(10, 50) && counted("unknown") > 0 && counted("nothing") > 0;
+        counted("answer") > runs(10, 50) && counted("torn") > 0 && counted("not-sent") > 0;
       const trouble = { over: false };
       const sendAll = async (): Promise<void> => {
         while (!trouble.over) {
-          const one = job(String(Math.round(Math.random() * 40)));
-          const key = `key-${one.id}`;
-          const answer = await queue.carry({ ...one, request: { ...one.request, key } });
-          told.set(key, answer.outcome);
-          if (answer.outcome === "nothing") await pause(20);
+          const request = requestOf(String(Math.round(Math.random() * 40)));
+          const { kind } = await carry(request);
+          told.set(request.idempotencyKey, kind);
+          if (kind === "not-sent") await pause(20);
         }
       };
       const sending = Array.from({ length: 8 }, sendAll);
@@ -85,7 +124,7 @@ describe.skipIf(!isThere("redis-server"))("the queue over BullMQ", () => {
       const sent = workers.sent();
       expect(new Set(sent).size).toBe(sent.length);
       const wrong = [...told].filter(
-        ([key, outcome]) => (outcome === "done") !== sent.includes(key) && outcome !== "unknown",
+        ([key, kind]) => (kind === "answer") !== sent.includes(key) && kind !== "torn",
       );
       expect(wrong).toEqual([]);
     },

@@ -1,15 +1,16 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { isThere } from "../../test/support/machine.ts";
 import { startRedis, type TestRedis } from "../../test/support/redis.ts";
-import { plenty } from "../../test/support/shared-options.ts";
-import { openTestSite, startTestWorker, type TestSite } from "../../test/support/shared-queue.ts";
+import {
+  openTestSite,
+  plenty,
+  type TestSite,
+  type TestSiteOptions,
+} from "../../test/support/shared-queue.ts";
 import { until } from "../../test/support/site-program.ts";
 import { systemClock } from "../app/process.ts";
 import type { Admission, Governor, Purpose } from "../core/budget.ts";
-import { openSharedGovernor } from "./governor.ts";
-import { done, job } from "./queue.suite.ts";
-import { type Hub, keysOf } from "./redis.ts";
-import type { SharedOptions, Sinks } from "./shared.ts";
+import { keysOf } from "./redis.ts";
 
 const month = new Date().toISOString().slice(0, 7);
 
@@ -20,59 +21,29 @@ const admitted = (admissions: readonly Admission[]): number =>
   admissions.filter(({ admitted }) => admitted).length;
 
 /** Past the first minute, in which nothing is sent. */
-async function open(redis: TestRedis, options: Parameters<typeof openTestSite>[1] = {}) {
+async function open(redis: TestRedis, options: TestSiteOptions = {}) {
   const site = openTestSite(redis, options);
-  // Without a worker it comes home at once; by then the site has looked.
-  await site.queue.carry(job("nothing"));
-  await site.governor.refresh();
+  await site.governor.looked;
   return site;
 }
 
-it("a Redis that keeps nothing of the month that it is told is not told without end: it is said", async () => {
-  let poll = 5;
-  const run = async () => [["north poll", String(poll)], []];
-  const hub = { redis: { status: "ready" }, run } as unknown as Hub;
-  const ledger = { site: "north", spent: () => ({ poll: 5 }), spend() {}, carried() {} };
-  const governor = openSharedGovernor({
-    hub,
-    keys: keysOf("test"),
-    budget: plenty,
-    clock: systemClock(),
-    ledger: { ...ledger, closedUntil: () => null },
-  });
-  await governor.refresh();
-  poll = 1;
-  await expect(governor.refresh()).rejects.toMatchObject({
-    message: expect.stringContaining("does not keep the month's requests") as string,
-    next: expect.stringContaining("noeviction") as string,
-  });
-});
-
 describe.skipIf(!isThere("redis-server"))("the governor of several processes", () => {
-  it("two workers and a site together never send more than the minute allows, in any minute", async () => {
+  it("three sites together never send more than the minute allows, in any minute", async () => {
     const redis = await startRedis();
     const windowMs = 500;
     const perMinute = 10;
-    const shared: Partial<SharedOptions> = { windowMs, budget: { ...plenty, perMinute } };
     const moments: number[] = [];
-    for (const _ of [1, 2]) {
-      const sinks = (governor: Governor): Sinks => ({
-        things: {
-          async send() {
-            const { admitted } = await governor.admit("write");
-            if (admitted) moments.push(performance.now());
-            return done("1");
-          },
-        },
-      });
-      await startTestWorker(redis, sinks, shared);
-    }
-    const { queue, governor } = openTestSite(redis, shared);
-    const polling = admitAll(governor, "poll", 20).then(() => moments.push(performance.now()));
-    // What gets no place in time comes home and goes again.
-    while (moments.length <= 3 * perMinute)
-      await Promise.all(Array.from({ length: 20 }, (_, at) => queue.carry(job(String(at)))));
-    await polling;
+    const sites = ["north", "south", "west"].map((site) =>
+      openTestSite(redis, { site, windowMs, budget: { ...plenty, perMinute } }),
+    );
+    const send = async ({ governor }: TestSite): Promise<void> => {
+      while (moments.length <= 3 * perMinute)
+        if ((await governor.admit("poll")).admitted) {
+          moments.push(performance.now());
+          governor.learn({}, 200);
+        }
+    };
+    await Promise.all(sites.flatMap((site) => [1, 2, 3, 4, 5].map(() => send(site))));
     const inOrder = moments.toSorted((one, other) => one - other);
     // Told over a connection: under load it is heard of late. One place too many is heard of with the others, a window early.
     for (const [at, moment] of inOrder.entries())
@@ -132,7 +103,7 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
     });
     const south = await open(redis, { site: "south", windowMs, spent: { write: 200 } });
     await admitAll(north.governor, "poll", 5);
-    await south.governor.refresh();
+    await south.governor.look();
     // North is not there when it happens; south has seen what it used.
     await north.queue.close();
     await redis.flush();
@@ -142,7 +113,7 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
     south.governor.learn({}, 200);
     await south.governor.admit("write");
     expect(performance.now() - since).toBeGreaterThan(windowMs - 10);
-    await south.governor.refresh();
+    await south.governor.look();
     expect(south.governor.spent(month)).toEqual({ poll: 1_005, write: 202 });
   });
 
@@ -168,7 +139,7 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
     const since = performance.now();
     await governor.admit("poll");
     governor.learn({ "ratelimit-remaining": "9", "ratelimit-reset": "60" }, 200);
-    expect(admitted(await admitAll(governor, "poll", 20))).toBe(9);
+    expect(admitted(await admitAll(governor, "write", 20))).toBe(9);
     expect(performance.now() - since).toBeLessThan(4_000);
   });
 
@@ -176,15 +147,15 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
     const redis = await startRedis();
     const { governor } = await open(redis, { windowMs: 20_000 });
     await redis.kill();
-    expect(await governor.admit("poll")).toMatchObject({
+    expect(await governor.admit("write")).toMatchObject({
       detail: expect.stringContaining("cannot be reached") as string,
     });
     await redis.start();
-    await until("it is back", async () => (await governor.admit("poll")).admitted);
+    await until("it is back", async () => (await governor.admit("write")).admitted);
     governor.learn({}, 200);
-    await until("it was learned", async () => !(await governor.admit("poll")).admitted);
+    await until("it was learned", async () => !(await governor.admit("write")).admitted);
     await until("it says so", async () => {
-      const refused = await governor.admit("poll");
+      const refused = await governor.admit("write");
       return !refused.admitted && refused.detail.includes("nobody knows what was sent");
     });
     expect(governor.awaits()).toMatchObject({ code: "new" });
@@ -220,7 +191,7 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
     );
     await north?.governor.admit("poll");
     north?.governor.learn({ "ratelimit-remaining": "59", "ratelimit-reset": "60" }, 200);
-    await north?.governor.refresh();
+    await north?.governor.look();
     for (const one of [north, south]) one?.governor.hurry();
     const takes = async (one = north, count = 80): Promise<number> =>
       admitted(await admitAll((one as TestSite).governor, "poll", count));
@@ -279,11 +250,11 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
         open(redis, { site, budget, clock, weight: site === "north" ? 3 : 1 }),
       ),
     );
-    for (const one of [north, south]) await one?.governor.refresh();
+    for (const one of [north, south]) await one?.governor.look();
     const count = async (one?: TestSite): Promise<number> => {
       let all = 0;
       for (; (await one?.governor.admit("poll"))?.admitted; all++)
-        if (all % 50 === 49) await one?.governor.refresh();
+        if (all % 50 === 49) await one?.governor.look();
       return all;
     };
     expect(await count(north)).toBe(750);
@@ -364,34 +335,40 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
     await (north as TestSite).governor.admit("poll");
     const since = performance.now();
     (north as TestSite).governor.learn({ "ratelimit-remaining": "3", "ratelimit-reset": "3" }, 200);
-    await (north as TestSite).governor.refresh();
+    await (north as TestSite).governor.look();
     await admitAll((south as TestSite).governor, "poll", 3);
     expect(performance.now() - since).toBeLessThan(2_500);
     await (north as TestSite).governor.admit("poll");
     expect(performance.now() - since).toBeGreaterThan(2_500);
   });
 
-  it("a worker whose place within the minute comes too late sends nothing and gives the job back", async () => {
+  it("a write counts as sent already: it waits no more than 2 s for its place, and a poll as long as it must", async () => {
     const redis = await startRedis();
-    const shared: Partial<SharedOptions> = {
-      windowMs: 5_000,
+    const { governor } = await open(redis, {
+      windowMs: 3_000,
       budget: { ...plenty, perMinute: 1 },
-    };
-    const sinks = (governor: Governor): Sinks => ({
-      things: {
-        async send() {
-          const admission = await governor.admit("write");
-          return admission.admitted
-            ? done("1")
-            : { outcome: "nothing", detail: admission.detail, waitMs: admission.waitMs };
-        },
-      },
     });
-    await startTestWorker(redis, sinks, shared);
-    const { queue } = openTestSite(redis, shared);
-    expect(await queue.carry(job("one"))).toEqual(done("1"));
-    const answer = await queue.carry(job("two"));
-    expect(answer).toMatchObject({ outcome: "nothing" });
-    expect(answer.detail).toMatch(/Redis is new|used up/);
+    await governor.admit("poll");
+    governor.learn({}, 200);
+    const since = performance.now();
+    expect(await governor.admit("write")).toMatchObject({ admitted: false, turn: true });
+    expect(performance.now() - since).toBeLessThan(2_500);
+    expect(await governor.admit("poll")).toEqual({ admitted: true });
+  });
+
+  it("a Redis that keeps nothing of the month that it is told is not told without end: it is said", async () => {
+    const redis = await startRedis();
+    const { governor } = await open(redis, { spent: { poll: 5 } });
+    const flush = { over: false };
+    const flushing = (async () => {
+      while (!flush.over) await redis.client.del(keysOf("test").month(month));
+    })();
+    await until("it is said", async () => {
+      const refused = await governor.admit("write");
+      return !refused.admitted && refused.detail.includes("does not keep the month's requests");
+    });
+    flush.over = true;
+    await flushing;
+    expect(await governor.admit("poll")).toEqual({ admitted: true });
   });
 });

@@ -23,16 +23,17 @@ export interface Trouble {
 
 /** Redis did not do what it was told, or did not say so. */
 export class RedisTrouble extends Error {
-  readonly code: string;
-  readonly next: string;
+  readonly trouble: Trouble;
 
-  constructor({ code, message, next }: Trouble, cause: unknown) {
-    super(message, { cause });
+  constructor(trouble: Trouble, cause: unknown) {
+    super(trouble.message, { cause });
     this.name = "RedisTrouble";
-    this.code = code;
-    this.next = next;
+    this.trouble = trouble;
   }
 }
+
+/** Redis did not answer: what it was told may have happened. */
+export const UNREACHABLE = "unreachable";
 
 const COMMAND_MS = 5_000;
 const CONNECT_MS = 5_000;
@@ -57,66 +58,76 @@ export function openHub(address: RedisAddress) {
       throw new RedisTrouble(explain(place, error as Error, lastFault), error);
     }
   };
-  const scripts = new Map<string, ReturnType<typeof scriptOf>>();
-  function scriptOf(lua: string, restMs: number) {
-    const name = `fuelbridge${scripts.size}`;
-    // ioredis sends a script once, and its hash after that.
-    redis.defineCommand(name, {
-      lua: `${PRELUDE}\nlocal function one(KEYS, ARGV)${lua}\nend\n${EACH}`,
-    });
-    const runAll = (calls: readonly Call[]): Promise<unknown[]> => {
-      const keys = calls.flatMap(({ keys }) => keys);
-      const args = calls.flatMap((call) => {
-        const own = typeof call.args === "function" ? call.args() : call.args;
-        return [own.length, ...own];
-      });
-      const run = (redis as unknown as Scripts)[name] as Scripts[string];
-      return ask(run.call(redis, keys.length, ...keys, keys.length / calls.length, ...args));
-    };
-    return together(SCRIPT_CALLS, runAll, restMs);
-  }
   return {
     /** Where it is, without what is secret: `redis.example.com:6379`. */
     place,
     redis,
     /** Any command. @throws RedisTrouble; then it may have run all the same */
     ask,
+    ...scriptsOn(redis, ask),
     /**
-     * Runs the body of a Lua function, atomically, that knows {@link PRELUDE}; always with as many keys. Under load one command runs
-     * many, and what is not urgent waits for its like: `restMs`. @throws RedisTrouble; then it may have run all the same
+     * For what waits as long as Redis is away, and goes then: BullMQ's workers, who listens, and answers. Whoever gets it ends it.
      */
-    run(lua: string, keys: readonly string[], args: Call["args"], restMs = 0): Promise<unknown> {
-      const script = scripts.get(lua) ?? scriptOf(lua, restMs);
-      scripts.set(lua, script);
-      return script({ keys, args });
+    waiting() {
+      const line = connect(address, { maxRetriesPerRequest: null });
+      return { redis: line, ...scriptsOn(line, (command) => command) };
     },
-    /** For what waits in Redis as long as it takes: BullMQ's workers, and who listens. Whoever gets it ends it. */
-    waiting: (): Redis => connect(address, { maxRetriesPerRequest: null }),
     close: async (): Promise<void> => redis.disconnect(),
   };
 }
 
-type Args = readonly (string | number)[];
-
 interface Call {
   readonly keys: readonly string[];
-  /** What depends on the time is reckoned when the call goes. */
-  readonly args: Args | (() => Args);
+  readonly args: readonly (string | number)[];
 }
 
 type Scripts = Readonly<Record<string, (...args: (string | number)[]) => Promise<unknown[]>>>;
+
+/** Scripts over one connection. */
+function scriptsOn(redis: Redis, ask: <Reply>(command: Promise<Reply>) => Promise<Reply>) {
+  const scripts = new Map<string, ReturnType<typeof scriptOf>>();
+  let told = { life: "", aheadMs: 0 };
+  function scriptOf(lua: string) {
+    const name = `fuelbridge${scripts.size}`;
+    // ioredis sends a script once, and its hash after that.
+    redis.defineCommand(name, {
+      lua: `${PRELUDE}\nlocal function one(KEYS, ARGV)${lua}\nend\n${EACH}`,
+    });
+    return together(SCRIPT_CALLS, async (calls: readonly Call[]): Promise<unknown[]> => {
+      const keys = calls.flatMap((call) => call.keys);
+      const args = calls.flatMap((call) => [call.args.length, ...call.args]);
+      const run = (redis as unknown as Scripts)[name] as Scripts[string];
+      const each = keys.length / calls.length;
+      const reply = await ask(run.call(redis, keys.length, ...keys, each, ...args));
+      const [replies, nowMs, life] = reply as [unknown[], number, string];
+      told = { life, aheadMs: nowMs - performance.now() };
+      return replies;
+    });
+  }
+  return {
+    /**
+     * Runs the body of a Lua function, atomically, that knows {@link PRELUDE}; always with as many keys. Under load one command runs
+     * many. @throws RedisTrouble; then it may have run all the same
+     */
+    run(lua: string, call: Call): Promise<unknown> {
+      const script = scripts.get(lua) ?? scriptOf(lua);
+      scripts.set(lua, script);
+      return script(call);
+    },
+    /** As of the last script: its clock, never ahead of what it is, ms; and which life of Redis it is: a restart or a failover begins another. */
+    told: () => ({ life: told.life, nowMs: Math.floor(told.aheadMs + performance.now()) }),
+  };
+}
 
 /** Redis does nothing else while a script runs. */
 const SCRIPT_CALLS = 64;
 
 /**
- * What is asked for in one moment, or while its like is under way and for `restMs` after it, goes together: `most` at a time,
- * answered in their order.
+ * What is asked for in one moment, or while its like is under way, goes together: `most` at a time, answered in their order.
  */
 export function together<Item, Reply>(
   most: number,
   run: (items: readonly Item[]) => Promise<readonly Reply[]>,
-  restMs = 0,
 ): (item: Item) => Promise<Reply> {
   const waiting: (PromiseWithResolvers<Reply> & { readonly item: Item })[] = [];
   let isUnderWay = false;
@@ -131,7 +142,6 @@ export function together<Item, Reply>(
       } catch (error) {
         for (const { reject } of those) reject(error);
       }
-      if (restMs > 0) await new Promise((resolve) => setTimeout(resolve, restMs));
     }
     isUnderWay = false;
   }
@@ -144,7 +154,7 @@ export function together<Item, Reply>(
 }
 
 /** Resolves once it is connected, or is known not to be. */
-export async function connected({ redis }: Hub, ms = CONNECT_MS): Promise<void> {
+async function connected({ redis }: Hub, ms = CONNECT_MS): Promise<void> {
   if (redis.status === "ready") return;
   const { promise, resolve } = Promise.withResolvers<void>();
   redis.on("ready", resolve).on("error", resolve);
@@ -152,12 +162,12 @@ export async function connected({ redis }: Hub, ms = CONNECT_MS): Promise<void> 
   redis.off("ready", resolve).off("error", resolve);
 }
 
-/** Waits for it, but no longer than `ms`: it goes on by itself then. */
-export async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
+/** What comes of it, but waits no longer than `ms`: it goes on by itself then. */
+export async function within<Came>(ms: number, work: Promise<Came>): Promise<Came | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, ms, undefined);
   try {
-    await Promise.race([work, promise]);
+    return await Promise.race([work, promise]);
   } finally {
     clearTimeout(timer);
   }
@@ -200,7 +210,7 @@ function explain(place: string, error: Error, lastFault: Error | null): Trouble 
   if (error.name === "ReplyError")
     return { code: "refused", message: `${at} refuses: ${error.message}`, next: "See its log." };
   return {
-    code: "unreachable",
+    code: UNREACHABLE,
     message: `${at} cannot be reached (${plain})`,
     next: "Start it, or correct queue.url; work goes on by itself.",
   };
@@ -215,14 +225,16 @@ export function keysOf(scope: string) {
   return {
     /** Of BullMQ's own names. */
     prefix,
-    permit: (job: string) => `${prefix}:permit:${job}`,
-    /** When each worker that takes jobs was last heard of. */
-    workers: `${prefix}:workers`,
-    /** The same, with those that are going and finish what they have. */
-    hands: `${prefix}:hands`,
+    /** What BullMQ keeps of a job, who has it, and which nobody has. */
+    job: (id: string) => [`${prefix}:${QUEUE}:${id}`, `${prefix}:${QUEUE}:${id}:lock`] as const,
+    waiting: `${prefix}:${QUEUE}:prioritized`,
+    /** What came of a request that a worker had. */
+    answer: (id: string) => `${prefix}:answer:${id}`,
+    /** Is there while a worker is heard of. */
+    worker: `${prefix}:worker`,
     /** By site: when its daemon was last heard of, and how it is configured. */
     sites: `${prefix}:sites`,
-    /** Where the answers of a site's jobs are called out. */
+    /** Where answers to a site are called out. */
     home: (site: string) => `${prefix}:home:${site}`,
     /** The requests of the last minute, how many of them each site has, and until when none may go. */
     minute: `${prefix}:minute`,
@@ -254,43 +266,44 @@ for call = 1, #KEYS / each do
   at = at + 1 + #args
   replies[call] = one(keys, args) or false
 end
-return replies`;
-
-/** `since`: ISO 8601 UTC. */
-type Lasting = Trouble & { readonly since: string };
+return {replies, now, run}`;
 
 export interface Watching {
   readonly note: (message: string, details: Readonly<Record<string, unknown>>) => void;
-  readonly lookMs: number;
-  /** Done with every look, while Redis can be reached. */
-  readonly also?: () => Promise<void>;
+  /** How often each tells that it is there, and looks whether all is well. */
+  readonly lookMs?: number;
 }
+
+const LOOK_MS = 2_000;
 
 /**
  * Looks once Redis is connected, or is known not to be, and then again and again, whether all is well; tells when trouble begins
- * and ends. `found`: what is wrong besides, where Redis itself can be relied on or `unfit` says why it cannot. `about`: goes with
- * what is told.
+ * and ends. `found`: what is wrong besides, where Redis itself can be relied on. `about`: goes with what is told.
  */
 export function watch(
   hub: Hub,
-  { note, lookMs, also }: Watching,
+  { note, lookMs = LOOK_MS }: Watching,
   about: Readonly<Record<string, unknown>>,
-  found: (unfit: Trouble | null) => Promise<Trouble | null>,
+  found: () => Promise<Trouble | null>,
 ) {
-  const health = watchHealth(hub, ({ message, next }) =>
-    note("redis can lose jobs", { detail: message, next }),
-  );
-  let unfit: Trouble | null = null;
-  let trouble: Lasting | null = null;
+  /** `since`: ISO 8601 UTC. */
+  let trouble: (Trouble & { readonly since: string }) | null = null;
+  let isAdvised = false;
   async function looking(): Promise<Trouble | null> {
     try {
-      unfit = await health();
-      const now = await found(unfit);
-      await also?.();
-      return unfit ?? now;
+      const told = await hub.ask(hub.redis.info());
+      const of = (field: string) => new RegExp(`^${field}:(\\S+)`, "m").exec(told)?.[1];
+      if (of("aof_enabled") !== "1" && !isAdvised) {
+        isAdvised = true;
+        const detail = `Redis at ${hub.place} keeps nothing on its disk: when it restarts, every job in hand becomes uncertain`;
+        const next = 'Set "appendonly yes" in its configuration.';
+        note("redis can lose jobs", { detail, next });
+      }
+      const policy = of("maxmemory_policy") ?? "unknown";
+      return policy === "noeviction" ? await found() : evicts(hub.place, policy);
     } catch (error) {
       if (!(error instanceof RedisTrouble)) throw error;
-      return { code: error.code, message: error.message, next: error.next };
+      return error.trouble;
     }
   }
   async function look(): Promise<void> {
@@ -308,9 +321,9 @@ export function watch(
     for (await looked; !stopping.signal.aborted; await look()) await within(lookMs, stopped);
   })();
   return {
+    /** Once it has looked for the first time. */
     looked,
     trouble: () => trouble,
-    unfit: () => unfit,
     stop: async (): Promise<void> => {
       stopping.abort();
       await all;
@@ -318,46 +331,12 @@ export function watch(
   };
 }
 
-/** So often a Redis is looked at, and anew when it was away: it may come back as another one. */
-const CHECK_MS = 60_000;
-
-/**
- * Tells why nothing may be entrusted to this Redis; null when it is fit: BullMQ works over one that throws jobs away, and only
- * prints a warning. `advise`: told once what does no harm and should be put right. @throws RedisTrouble
- */
-function watchHealth(
-  hub: Hub,
-  advise: (advice: Omit<Trouble, "code">) => void,
-): () => Promise<Trouble | null> {
-  let trouble: Trouble | null = null;
-  let isAdvised = false;
-  let checkedAt = -Infinity;
-  hub.redis.on("close", () => (checkedAt = -Infinity));
-  return async () => {
-    if (trouble === null && performance.now() - checkedAt < CHECK_MS) return null;
-    const told = await hub.ask(hub.redis.info());
-    checkedAt = performance.now();
-    const [policy = "unknown", kept = "unknown"] = ["maxmemory_policy", "aof_enabled"].map(
-      (field) => new RegExp(`^${field}:(\\S+)`, "m").exec(told)?.[1],
-    );
-    trouble =
-      policy === "noeviction"
-        ? null
-        : {
-            code: "evicts",
-            message: `Redis at ${hub.place} throws data away when its memory is full (maxmemory-policy ${policy})`,
-            next: 'Set "maxmemory-policy noeviction" in its configuration; work goes on by itself.',
-          };
-    if (kept !== "1" && !isAdvised) {
-      isAdvised = true;
-      advise({
-        message: `Redis at ${hub.place} keeps nothing on its disk: when it restarts, every job in hand becomes uncertain`,
-        next: 'Set "appendonly yes" in its configuration.',
-      });
-    }
-    return trouble;
-  };
-}
+/** BullMQ works over such a Redis, and only prints a warning. */
+const evicts = (place: string, policy: string): Trouble => ({
+  code: "evicts",
+  message: `Redis at ${place} throws data away when its memory is full (maxmemory-policy ${policy})`,
+  next: 'Set "maxmemory-policy noeviction" in its configuration; work goes on by itself.',
+});
 
 /** A daemon that was not heard of keeps the name of its site, and its share, so long. */
 export const SITE_ALIVE_MS = 30_000;

@@ -32,19 +32,3 @@ it("a failure is told to each that went together, and the next go again", async 
   isBroken = false;
   expect(await call("c")).toBe("c");
 });
-
-it("what rests goes at once when it is alone, and what comes meanwhile together after it", async () => {
-  const went: string[] = [];
-  const say = together(
-    8,
-    async (words: readonly string[]) => {
-      went.push(words.join(" "));
-      return words;
-    },
-    5,
-  );
-  await say("first");
-  expect(went).toEqual(["first"]);
-  await Promise.all(["and", "then"].map(say));
-  expect(went).toEqual(["first", "and then"]);
-});
