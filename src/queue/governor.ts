@@ -304,7 +304,7 @@ const secondHub = (hub: string): Trouble => ({
   next: "Have every site ask one of the two, then end the other: until then both read all feeds, and the month's requests are used twice.",
 });
 
-/** What is read, and written without a worker, goes on all the same. */
+/** What is read goes on all the same. */
 const GOES_ON = new Set([NO_WORKER.code, "second-hub"]);
 
 /**
