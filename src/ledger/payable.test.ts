@@ -32,23 +32,28 @@ function booksWith(open: string, payments: readonly PaymentOn[], more: More): Bo
     status,
     facts: { ...facts, money: { total: d("100"), open: d(open) } },
   });
+  const get = async (): Promise<Entry[]> => [invoice];
   const covering = { covered: async () => d(noted ?? "0"), cover: async () => {} };
   return {
     name: "the ledger",
     adapters: {
-      invoice: {
-        get: async (): Promise<Entry[]> => [invoice],
-      } as unknown as LedgerAdapter<"invoice">,
+      invoice: { get } as unknown as LedgerAdapter<"invoice">,
+      bill: { get } as unknown as LedgerAdapter<"bill">,
       payment: (noted === null ? {} : { covering }) as unknown as LedgerAdapter<"payment">,
     },
     ...rest,
   } as Books;
 }
 
-async function told(books: Books, amount: string): Promise<string> {
+async function told(
+  books: Books,
+  amount: string,
+  say: "code" | "message" = "code",
+  type: PaymentDocument["type"] = "out",
+): Promise<string> {
   const document = {
     number: "ACH 1",
-    type: "out",
+    type,
     invoice: "S-1",
     invoiceId: null,
     amount: d(amount),
@@ -59,7 +64,7 @@ async function told(books: Books, amount: string): Promise<string> {
     expect([...booked, ...covered].map(({ on }) => on?.id)).toEqual(["S-1"]);
     return booked.length > 0 ? "booked" : "noted";
   } catch (error) {
-    if (error instanceof Refused) return error.fault.code;
+    if (error instanceof Refused) return error.fault[say];
     throw error;
   }
 }
@@ -115,4 +120,11 @@ test.each([
   ],
 ] as const)("%s: of 100.00 with %s open", async (_, open, payments, more, amount, expected) => {
   expect(await told(booksWith(open, payments, more), amount)).toBe(expected);
+});
+
+test("whoever is asked reads which document it is, and what settled it instead", async () => {
+  const credit = { ...paid(null, "40.00"), id: "#80", instead: "vendor credit 77 in payment #80" };
+  expect(await told(booksWith("60.00", [credit], {}), "60.01", "message", "in")).toBe(
+    "payment ACH 1: bill S-1 in the ledger has 60.00 to pay, not 60.01: 40.00 was settled there by vendor credit 77 in payment #80",
+  );
 });

@@ -442,11 +442,12 @@ export async function payable(books: Books, desired: readonly Desired[], call: C
  */
 async function paidBy(books: Books, document: PaymentDocument, call: Call) {
   const { number, amount, invoiceId, type } = document;
+  const kind = type === "out" ? "invoice" : "bill";
   const refuse = (code: keyof typeof NEXT, says: string): never => {
-    const message = `payment ${number}: invoice ${document.invoice} in ${books.name} ${says}`;
+    const message = `payment ${number}: ${kind} ${document.invoice} in ${books.name} ${says}`;
     throw new Refused({ code, message, next: NEXT[code] });
   };
-  const adapter = adapterOf(books, type === "out" ? "invoice" : "bill");
+  const adapter = adapterOf(books, kind);
   const [invoice, another] = await adapter.get([document.invoice], call);
   if (invoice === undefined) return refuse("no-such-invoice", "is not there");
   if (another !== undefined) return refuse("twice-in-books", "is there more than once");
@@ -470,8 +471,13 @@ async function paidBy(books: Books, document: PaymentDocument, call: Call) {
   const has = `has ${amountText(left.plus(underWay))} to pay${awaited(invoice)}, not ${amountText(amount)}`;
   const ours = payments.filter((one) => one.mark !== null);
   const others = (total ?? left).minus(left).minus(underWay).minus(amountOf(ours));
-  if (others.sign > 0)
-    refuse("paid-by-others", `${has}: ${amountText(others)} was paid in ${books.name}`);
+  if (others.sign > 0) {
+    const by = payments
+      .filter((one) => one.mark === null)
+      .flatMap(({ instead, id }) => instead ?? id ?? []);
+    const how = by.length === 0 ? "without a payment" : `by ${by.join(", ")}`;
+    refuse("paid-by-others", `${has}: ${amountText(others)} was settled there ${how}`);
+  }
   // It may be this very money.
   if (underWay.sign > 0) refuse("paid-by-others", has);
   if (books.onAccount === true && left.sign > 0) return { invoice, isCovered: false };
