@@ -480,10 +480,15 @@ export class Mailbox {
     return this.#waiting.length > 0 || this.#lingers() ? Math.min(99, this.#answered) : 100;
   }
 
+  /** Ends the session, and says so in the Web Connector and until another session is well. @throws StorageError */
+  turnAway(message: string, next: string): void {
+    this.#end(message, { message, next, isCredentials: false, isUsual: false });
+    this.#lastError = `${message}. ${next}`;
+  }
+
   #fail(hresult: string, message: string): number {
     const { says, next } = hresultOf(hresult, message);
-    this.#end(says, { message: says, next, isCredentials: false, isUsual: false });
-    this.#lastError = `${says}. ${next}`;
+    this.turnAway(says, next);
     return -1;
   }
 

@@ -144,6 +144,21 @@ test("between two sessions it is awaited; a silence longer than expectEvery is t
   expect(daemon.presence?.isAwaited).toBe(false);
 });
 
+test("another company's file ends the session, in the Web Connector's own words, and stays the cause after it", async () => {
+  const site = await openSite({ calls: false });
+  const { connector, file } = site;
+  file.company = "Somebody Else";
+  const daemon = await daemonOver(site, { patienceMs: 10 });
+  const [ticket = ""] = await connector.list("authenticate", USER, PASSWORD);
+  const answer = file.answer(await connector.call("sendRequestXML", ticket));
+  expect(await connector.call("receiveResponseXML", ticket, answer, "", "")).toBe("-1");
+  expect(await connector.call("getLastError", ticket)).toContain("Somebody Else");
+  await connector.call("closeConnection", ticket);
+  const message = expect.stringContaining("Somebody Else") as string;
+  await expect(daemon.invoices.expect?.(never)).rejects.toMatchObject({ message });
+  expect(daemon.presence?.isAwaited).toBe(false);
+});
+
 test("doctor cannot know before the first session; after it, what is missing in QuickBooks is named", async () => {
   const site = await openSite({ calls: false });
   site.file.closedBefore = "2026-10-31";

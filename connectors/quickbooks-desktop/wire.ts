@@ -105,7 +105,7 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings) {
   const now = (): number => surroundings.now().getTime();
   const mailbox = new Mailbox({ ...config, now, notebook, arrived: greet });
   const asked = asking((one, signal) => mailbox.ask(one, signal));
-  /** Why nobody is expected though nobody is here: a wrong company, a port in use. */
+  /** Nobody can call: the port is in use. */
   let isAmiss = false;
   /** What the session said of its company; null: there is none. Rejects when it is another one. */
   let greeted: Promise<Company> | null = null;
@@ -129,13 +129,12 @@ export function openWire(config: DesktopConfig, surroundings: Surroundings) {
     greeted.then(
       (found) => {
         company = found;
-        isAmiss = false;
         surroundings.note("QuickBooks is here", { ...found });
         arrived?.();
         void remember(found);
       },
       (error: unknown) => {
-        isAmiss ||= error instanceof SourceUnavailable;
+        if (error instanceof SourceUnavailable) mailbox.turnAway(error.message, error.next);
         surroundings.note("QuickBooks is not here", { error });
       },
     );
