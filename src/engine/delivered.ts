@@ -211,6 +211,22 @@ export function lost(
   return true;
 }
 
+/** What was gone is there again: it is linked and delivered as it was. False: it is another one's. Inside a transaction. */
+export function foundAgain(engine: Engine, flow: Flow, link: Link, delivery: number): boolean {
+  const { store, clock } = engine;
+  const carried = store.deliveries.carried(delivery);
+  const other = otherId(link, flow.side);
+  // The receiver may have given its id to another document of ours meanwhile.
+  const there = flow.side === "platform" ? "erp" : "platform";
+  if (carried === null || store.links.find(link.kind, there, other) !== null) return false;
+  const { number, content, amount, party = null } = link;
+  linked(engine, flow, { ...carried, number, content, amount, party }, other, clock.now().wallMs);
+  store.deliveries.end(delivery, store.unfinished.endOf(delivery), other);
+  store.incidents.end(delivery, "gone");
+  audit(engine, flow, "found again", link.number, { delivery });
+  return true;
+}
+
 // What arrived, and does not count there before a person has done the rest: a draft that must be issued. It is linked,
 // so that it never goes twice, stands in the quarantine, and clears by itself.
 
@@ -469,10 +485,11 @@ function sameThere(id: string, { number }: Link): Fault {
 }
 
 /** It was delivered, and is not at the endpoint any more, or is back at an earlier state. */
+export const GONE = "gone";
 const gone = (endpoint: string): Fault => ({
-  code: "gone",
+  code: GONE,
   message: `it was delivered, but "${endpoint}" no longer has it, or not as it was brought there`,
-  next: `Were the books of "${endpoint}" restored from a backup? Then retry: it is delivered again. If it was removed or taken back on purpose, close it.`,
+  next: `Were the books of "${endpoint}" restored from a backup? Then retry: it is delivered again; once it is there again it closes by itself. If it was removed or taken back on purpose, close it.`,
 });
 
 /** Nobody has decided about the version that is gone, or somebody let it be. */

@@ -9,7 +9,7 @@ import { SourceUnavailable } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/time.ts";
 import { type Link, otherId, ownId } from "../store/deliveries.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
-import { arrivedByHand, lost, settleDifferences } from "./delivered.ts";
+import { arrivedByHand, foundAgain, GONE, lost, settleDifferences } from "./delivered.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 
 const EMPTIED = "emptied";
@@ -39,7 +39,9 @@ export async function verify(
   try {
     const newest = await verifyNewest(engine, flow, signal);
     if (newest === null || signal.aborted) return newest?.gone ?? null;
-    return newest.gone + (await verifyOlder(engine, flow, newest.seen, signal));
+    const gone = newest.gone + (await verifyOlder(engine, flow, newest.seen, signal));
+    await verifyLost(engine, flow, signal);
+    return gone;
   } catch (error) {
     if (!(error instanceof SourceUnavailable)) throw error;
     return null;
@@ -59,7 +61,8 @@ async function verifyNewest(
   while (!signal.aborted) {
     const links = store.links.newest(flow.mapping.kind, flow.side, AT_ONCE, offset);
     if (links.length === 0) break;
-    const inspected = await inspect(engine, flow, links, signal);
+    const asked = links.map((link) => askedOf(engine, flow, link));
+    const inspected = await inspect(engine, flow, asked, signal);
     const absent = inspected.filter(isGone).length;
     // Files that somebody cleared away say nothing of the books.
     const isTold = flow.attachesTo === undefined;
@@ -97,11 +100,40 @@ async function verifyOlder(
   const upTo = next.length < AT_ONCE ? "" : (next.at(-1)?.platformId ?? "");
   const rest = new Map([...told, ...touched, ...next].map((link) => [link.platformId, link]));
   for (const id of seen) rest.delete(id);
-  const inspected = rest.size === 0 ? [] : await inspect(engine, flow, [...rest.values()], signal);
+  const asked = [...rest.values()].map((link) => askedOf(engine, flow, link));
+  const inspected = asked.length === 0 ? [] : await inspect(engine, flow, asked, signal);
   if (inspected.length === 0 && upTo === from) return 0;
   return store.transaction(() => {
     disagreements.inspectTo(flow.flow, upTo);
     return settle(engine, flow, inspected);
+  });
+}
+
+/** What a person has as gone may be there again, with the books that were put back: then it is as if it had never been gone. */
+async function verifyLost(engine: Engine, flow: Flow, signal: AbortSignal): Promise<void> {
+  const { store } = engine;
+  const all = store.losses.lost(flow.flow, GONE, AT_ONCE);
+  if (all.length === 0 || signal.aborted) return;
+  const asked = all.map(({ request, recordId, counterpart, ...told }): Asked => {
+    const [platformId, erpId] =
+      flow.side === "platform" ? [recordId, counterpart] : [counterpart, recordId];
+    const { number, content, amount, party } = told;
+    const link = { kind: flow.mapping.kind, born: flow.side, platformId, erpId, number, content };
+    return { link: { ...link, amount, party }, request, refused: null };
+  });
+  const inspected = await inspect(engine, flow, asked, signal);
+  const there = new Map(
+    inspected.flatMap(({ inspection, link }, at) =>
+      inspection.is === "there" ? [[all[at]?.delivery, { link, ...inspection }] as const] : [],
+    ),
+  );
+  store.transaction(() => {
+    // Meanwhile somebody may have decided.
+    for (const { delivery } of store.losses.lost(flow.flow, GONE, AT_ONCE)) {
+      const found = there.get(delivery);
+      if (found !== undefined && foundAgain(engine, flow, found.link, delivery))
+        settleDifferences(engine, flow, [found], "inspection");
+    }
   });
 }
 
@@ -138,10 +170,9 @@ const isGone = ({ inspection }: Inspected): boolean => inspection.is === "gone";
 async function inspect(
   engine: Engine,
   flow: Flow,
-  links: readonly Link[],
+  asked: readonly Asked[],
   signal: AbortSignal,
 ): Promise<Inspected[]> {
-  const asked = links.map((link) => askedOf(engine, flow, link));
   const delivered = asked.map(deliveredIn(engine, flow));
   const inspections = (await flow.sink.inspect?.(delivered, signal)) ?? [];
   return inspections.flatMap((inspection, at) => {

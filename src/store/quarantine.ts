@@ -386,8 +386,19 @@ export function incidents(database: Database.Database) {
 }
 
 /** Documents that were delivered and are gone at their receiver (src/engine/verify.ts). */
+export interface Lost {
+  readonly delivery: number;
+  readonly recordId: string;
+  readonly counterpart: string;
+  readonly number: string;
+  readonly content: string | null;
+  readonly amount: string | null;
+  readonly party: string | null;
+  readonly request: number | null;
+}
+
 export function losses(database: Database.Database) {
-  const { run, value } = asking(database);
+  const { rows, run, value } = asking(database);
   const why = causes(database);
   const happened = incidents(database);
   const endWait = run<[delivery: number]>(END_WAIT);
@@ -414,6 +425,21 @@ export function losses(database: Database.Database) {
        where record.flow = ?1 and record.id = +stored_id(?2) and request.state = 'done'
          and (?3 is null or delivery.content = ?3)
        order by delivery desc limit 1`,
+    ),
+    /**
+     * What a person has as gone, the oldest first, as it was delivered last: what the receiver called it, and in which request;
+     * a version that had nothing new to say went in none.
+     */
+    lost: rows<[flow: number, code: string, limit: number], Lost>(
+      `select lost.delivery, shown_id(record.id) as recordId, last.note as counterpart, coalesce(last.number, '') as number,
+         last.content, last.amount, last.party,
+         coalesce(last.request, (select max(request) from carried_before where delivery = last.delivery)) as request
+       from quarantine join delivery lost using (delivery) join record on record.record = lost.record
+         join delivery last on last.delivery = (
+           select max(d.delivery) from delivery d where d.record = lost.record and (d.state = 'delivered' or d.delivery = lost.delivery
+             and exists (select 1 from carried_before b where b.delivery = d.delivery)))
+       where lost.flow = ? and quarantine.code = ? and lost.state = 'quarantined' and last.note <> ''
+       order by lost.delivery limit ?`,
     ),
     /** A person decides. Call it inside a transaction. */
     lose(delivery: number, number: string, fault: Fault, atMs: number): void {
