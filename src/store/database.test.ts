@@ -30,7 +30,13 @@ test("a step of the schema runs once, after a copy of the store as it was; a sto
     "written by a newer fuelbridge (schema 2, this one knows 1)",
   );
   expect(() => columns([FIRST, SECOND, "no SQL"])).toThrow("syntax error");
-  expect(columns([FIRST, SECOND])).toBe(2);
+  expect(columns([FIRST, `${SECOND} -- of another wording`])).toBe(2);
+  const otherwise = SECOND.replace("company", "owner");
+  for (const steps of [
+    [FIRST, otherwise],
+    [FIRST, otherwise, "select 1"],
+  ])
+    expect(() => columns(steps)).toThrow("made by a fuelbridge that was never released");
 });
 
 test.skipIf(process.getuid?.() !== 0)(

@@ -28,7 +28,7 @@ import { capital } from "../core/text.ts";
 import { schemaSteps } from "./schema.ts";
 import { addFunctions } from "./statements.ts";
 import { thisUser } from "./user.ts";
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { Sender } from "../core/notebook.ts";
 import type { journal } from "./journal.ts";
 
@@ -210,6 +210,12 @@ function migrate(
       `The store ${path} was written by a newer fuelbridge (schema ${at}, this one knows ${steps.length}).`,
       "Start the newer version, or restore the backup that it made before it changed the schema.",
     );
+  const id = database.pragma("application_id", { simple: true }) as number;
+  if (at > 0 && id !== madeBy(steps.slice(0, at)))
+    throw new StorageError(
+      `The store ${path} was made by a fuelbridge that was never released, whose schema is not this one's.`,
+      "Go on with that build, or name a new state folder.",
+    );
   if (at === steps.length) return;
   if (existed && at > 0) {
     const copy = `${path}.before-schema-${at + 1}`;
@@ -220,8 +226,16 @@ function migrate(
   database.transaction(() => {
     for (const sql of steps.slice(at)) database.exec(sql);
     database.pragma(`user_version = ${steps.length}`);
+    database.pragma(`application_id = ${madeBy(steps)}`);
   })();
 }
+
+/** Names what these steps make, in the 31 bits that SQLite keeps with a file and its copies. Comments are no part of it. */
+const madeBy = (steps: readonly string[]): number =>
+  Number.parseInt(
+    hash("sha256", steps.join("\n").replaceAll(/--.*|\s+/g, ""), "hex").slice(0, 8),
+    16,
+  ) >>> 1;
 
 /** Both of as many parts, each below 1,000. To compare them as texts of a language takes 7 ms the first time. */
 function olderThan(version: string, minimum: string): boolean {
