@@ -276,7 +276,7 @@ const askedIn = (uses: readonly string[]): Map<string, number> =>
     pairsOf(uses).flatMap(([name, at]) => (name.endsWith("|") ? [[name.slice(0, -1), at]] : [])),
   );
 
-export const NO_WORKER: Trouble = {
+const NO_WORKER: Trouble = {
   code: "no-worker",
   message: "no worker is connected",
   next: "Start `fuelbridge worker` with this configuration, on this machine or another one.",

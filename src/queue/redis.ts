@@ -337,6 +337,3 @@ const evicts = (place: string, policy: string): Trouble => ({
   message: `Redis at ${place} throws data away when its memory is full (maxmemory-policy ${policy})`,
   next: 'Set "maxmemory-policy noeviction" in its configuration; work goes on by itself.',
 });
-
-/** A daemon that was not heard of keeps the name of its site, and its share, so long. */
-export const SITE_ALIVE_MS = 30_000;

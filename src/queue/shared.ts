@@ -69,8 +69,6 @@ export function openSharedSite(options: SiteOptions) {
   };
 }
 
-export type SharedSite = ReturnType<typeof openSharedSite>;
-
 export interface Times {
   /**
    * Within this a worker must have begun to send. With what a write waits for its place (governor.ts) it is no more than 5 s: the same
