@@ -28,9 +28,13 @@ describe.skipIf(!isThere("redis-server"))("Redis stands still for 30 s", () => {
     redis.pause();
     const overAt = performance.now() + PAUSE_MS;
     await daemon.said('"stopped"');
-    const { out } = await site.command("status");
+    let out = "";
+    // What was handed over just before comes home first.
+    await until("status says why", async () => {
+      ({ out } = await site.command("status"));
+      return /^Stopped: receiver, platform since .*: Redis at \S+ cannot be reached /m.test(out);
+    });
     expect(out).toContain("needs attention");
-    expect(out).toMatch(/^Stopped: receiver, platform since .*: Redis at \S+ cannot be reached /m);
     expect(out).toContain("work goes on by itself");
     // Those that were under way to the platform are written; no other one can be.
     const written = await site.world.writes();
