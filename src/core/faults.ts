@@ -44,7 +44,7 @@ const CODES = {
     "absent no-session already-paid another-invoice another-order another-shipment api-off authorise-soon",
     "bad-field bad-table blocked business-rule busy cancel-by-hand cancelled",
     "cancelled-after-confirmation cannot-be-told changed-after-confirmation changing",
-    "closed-period counted-twice cut date-order deposited differs does-not-fit-x12",
+    "closed-period counted-twice cut date-order deposited differs disk-full does-not-fit-x12",
     "draft-after-delivery draft-in-books empty-table ended few-decimals forbidden gone",
     "gone-before held held-by-erp identity-changed in in-use inactive incomplete invalid",
     "journal-shared lines-counted list-grew list-shrunk mapping-failed mapping-output more-than-to-pay",

@@ -147,13 +147,20 @@ function onDisk<T>(path: string, work: () => T): T {
 
 /** @throws StorageError when the disk is so full that an outcome might not be recorded. */
 export function assertSpace(path: string): void {
-  const { bavail, bsize } = onDisk(path, () => statfsSync(dirname(path)));
+  const fault = onDisk(path, () => faultOfSpace(dirname(path)));
+  if (fault !== null) throw new StorageError(`${capital(fault.message)}.`, fault.next);
+}
+
+/** Null: there is enough to send. Throws what the file system throws. */
+function faultOfSpace(folder: string): Fault | null {
+  const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
-  if (free < FREE_BYTES_MIN)
-    throw new StorageError(
-      `Only ${Math.floor(free / 1024 / 1024)} MB are free where the store ${path} is; 256 MB are needed to send safely.`,
-      "Free some space and start again; nothing was sent and nothing is lost.",
-    );
+  if (free >= FREE_BYTES_MIN) return null;
+  return {
+    code: "disk-full",
+    message: `only ${Math.floor(free / 1024 / 1024)} MB are free where the store ${storeFile(folder)} is; 256 MB are needed to send safely`,
+    next: "Free some space and start again; nothing was sent and nothing is lost.",
+  };
 }
 
 /** An empty file, its owner's alone: what SQLite makes beside it has the same owner and rights. @throws StorageError */
@@ -363,7 +370,7 @@ export function faultOfState(folder: string): Fault | null {
       };
     }
   }
-  return null;
+  return faultOfSpace(existsSync(folder) ? folder : nearest(folder));
 }
 
 const MOUNT =

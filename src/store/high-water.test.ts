@@ -14,7 +14,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts";
 import { testClock } from "../../test/support/clock.ts";
-import { tempFolder } from "../../test/support/folder.ts";
+import { isMounted, tempFolder } from "../../test/support/folder.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/deliver.ts";
 import { faultOfState, markFile } from "./database.ts";
@@ -117,4 +117,16 @@ test("a state folder that can be made or written has no fault, and looking makes
   writeFileSync(join(folder, "file"), "");
   expect(faultOfState(join(folder, "a"))).toBeNull();
   expect(faultOfState(join(folder, "file", "b"))).toMatchObject({ code: "state-not-writable" });
+});
+
+test("a disk that is too full to send is told by who looks at the state folder, not by the daemon's end alone", ({
+  skip,
+}) => {
+  const folder = tempFolder();
+  if (!isMounted(folder, "size=9m")) skip("this machine mounts nothing");
+  for (const state of [folder, join(folder, "not-made-yet")])
+    expect(faultOfState(state)).toMatchObject({
+      code: "disk-full",
+      message: expect.stringMatching(/^only \d MB are free .* 256 MB are needed/),
+    });
 });

@@ -292,7 +292,8 @@ export const SPARED_MS = 60_000;
 const ACCESS = "Give the account that runs fuelbridge the right to use it.";
 const HELD =
   "Another program has the file open: it is tried again; close it there if that takes long.";
-const SPACE = "Free space on that disk or raise the quota; files then go out by themselves.";
+const SPACE =
+  "Free space on that disk (`df`; where some is free, `df -i`) or raise the quota; files then go out by themselves.";
 const BUSY_HERE = "This machine has too much open or too little memory: look what else runs on it.";
 const NEXT: Readonly<Record<string, string>> = {
   EMFILE: BUSY_HERE,
