@@ -34,6 +34,8 @@ export interface Governor {
   admit(purpose: Purpose): Promise<Admission>;
   /** What the head of an answer says about the limits (`RateLimit-*`, specification part 7). */
   learn(headers: Readonly<Record<string, string>>, status: number): void;
+  /** What was admitted left no byte: nobody need wait for its answer. Left out: nobody does. */
+  unsent?(): void;
 }
 
 export interface Budget {

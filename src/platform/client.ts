@@ -190,6 +190,7 @@ export function openClient(options: PlatformOptions): Exchanger {
     if (refused !== null) return refused;
     const came = await carry(request);
     if (came.kind === "answer") hear(came);
+    if (came.kind === "not-sent") governor.unsent?.();
     return came;
   }
 
@@ -204,7 +205,9 @@ export function openClient(options: PlatformOptions): Exchanger {
     try {
       return await read(await ask(request, type));
     } catch (error) {
-      return failure(error);
+      const failed = failure(error);
+      if (failed.kind === "not-sent") governor.unsent?.();
+      return failed;
     }
   }
 

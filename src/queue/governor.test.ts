@@ -302,6 +302,19 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
     expect(performance.now() - since).toBeGreaterThan(windowMs - 10);
   });
 
+  it("Redis restarted, and the one that asks never left: another one asks at once", async () => {
+    const redis = await startRedis();
+    const { governor } = await open(redis, { windowMs: 20_000 });
+    await governor.admit("poll");
+    await redis.kill();
+    await redis.start();
+    await until("one asks", async () => (await governor.admit("poll")).admitted);
+    expect(await governor.admit("write")).toMatchObject({ admitted: false });
+    governor.unsent?.();
+    await until("another one asks", async () => (await governor.admit("write")).admitted);
+    expect(await governor.admit("write")).toMatchObject({ admitted: false });
+  });
+
   it("Redis away: nothing is sent, and it says what is wrong", async () => {
     const redis = await startRedis();
     const { governor, spent } = await open(redis);

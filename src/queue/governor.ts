@@ -216,6 +216,9 @@ export function openSharedGovernor(hub: Hub, keys: Keys, options: GovernorOption
       // What is not learned now is learned from the next answer.
       hub.run(LEARN, { keys: [keys.gate, keys.minute, keys.uses], args }).catch(() => {});
     },
+    unsent() {
+      hub.run(UNSENT, { keys: [keys.gate], args: [] }).catch(() => {});
+    },
   };
   return {
     ...governor,
@@ -396,6 +399,9 @@ redis.call('HINCRBY', KEYS[4], ARGV[6], 1)
 redis.call('EXPIRE', KEYS[4], ARGV[7])
 if told then redis.call('HINCRBY', KEYS[1], 'left', -1) end
 return {'admitted', 0, used + 1}`;
+
+/** It may have been the one that asks for all: then another one does. */
+const UNSENT = `if redis.call('HGET', KEYS[1], 'probed') == 'asked' then redis.call('HDEL', KEYS[1], 'probed') end`;
 
 /**
  * A request was answered: its place counts from now on. Of what the platform says of its minute the least is right, for answers come
