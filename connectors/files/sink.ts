@@ -122,7 +122,7 @@ export async function expectStaged(
 function makingFolders(
   folders: Folders,
   site: Site,
-): { ready(): Promise<void>; settled: Promise<void> } {
+): { readonly ready: () => Promise<void>; readonly settled: Promise<void> } {
   const { target, staging } = folders;
   const { drop } = site;
   let isMade = false;
@@ -162,7 +162,8 @@ const CLAIMED_MS = 100;
  * Before a file is sent, each tenth of a second: who sent here last? Then this process says that it does. A store that was set back
  * together with its machine learns so that more was sent than it knows, and of two that run at once the first one stops.
  */
-function claiming({ drop, sender, notebook, now }: Site): (staging: string) => Promise<void> {
+function claiming(site: Site): (staging: string) => Promise<void> {
+  const { drop, sender, notebook } = site;
   const looks = new Map<string, { readonly atMs: number; readonly look: Promise<void> }>();
   const ours = new Set<string>();
   const look = async (staging: string, { store, says, whose }: Sender): Promise<void> => {
@@ -182,7 +183,7 @@ function claiming({ drop, sender, notebook, now }: Site): (staging: string) => P
         next: "See `fuelbridge status`.",
       });
     }
-    await drop.write(path, Buffer.from(says(now())), "any");
+    await drop.write(path, Buffer.from(says(site.now())), "any");
     ours.add(staging);
   };
   return (staging) => {

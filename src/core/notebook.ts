@@ -13,10 +13,10 @@ export interface Sender {
   /** True: it does not know all that was sent. It sends nothing, and takes away nothing that the one which sends may need. */
   isRestored(): boolean;
   /** Who sends now, and how far that has got, for {@link Sender.whose}. */
-  says(at: Date): string;
+  readonly says: (at: Date) => string;
   /**
    * Whose words they are: this process's; another one's of this store; one's that knew more than the store does now, which counts
    * as restored from here on. Null: none of this store.
    */
-  whose(said: string): "ours" | "other" | "ahead" | null;
+  readonly whose: (said: string) => "ours" | "other" | "ahead" | null;
 }

@@ -25,13 +25,13 @@ type Where = Parameters<OpenFile["read"]>;
 
 /** What every document needs, by the numbers of open files: a FileHandle costs more than the file does. */
 interface Calls {
-  open(path: string, flags: number): Promise<number>;
-  read(file: number, ...where: Where): Promise<{ bytesRead: number }>;
-  write(file: number, ...where: Where): Promise<{ bytesWritten: number }>;
-  close(file: number): Promise<void>;
+  readonly open: (path: string, flags: number) => Promise<number>;
+  readonly read: (file: number, ...where: Where) => Promise<{ bytesRead: number }>;
+  readonly write: (file: number, ...where: Where) => Promise<{ bytesWritten: number }>;
+  readonly close: (file: number) => Promise<void>;
   /** Of nothing there, nothing or ENOENT. */
-  lstat(path: string): Promise<Stats | undefined>;
-  rename(from: string, to: string): Promise<void>;
+  readonly lstat: (path: string) => Promise<Stats | undefined>;
+  readonly rename: (from: string, to: string) => Promise<void>;
 }
 
 const inTurns: Calls = {
