@@ -15,6 +15,17 @@ export function countCalls(count: () => void): void {
     };
     Object.assign(fs, { [name]: Object.assign(counted, real) });
   }
+  for (const name of ["lstatSync", "openSync", "readSync", "renameSync", "writeSync"] as const) {
+    const real = fs[name] as (...args: unknown[]) => unknown;
+    const counted = (...args: unknown[]): unknown => {
+      try {
+        return real(...args);
+      } finally {
+        count();
+      }
+    };
+    Object.assign(fs, { [name]: Object.assign(counted, real) });
+  }
   for (const name of ["readFile", "rm", "stat"] as const) {
     const real = promises[name] as (...args: unknown[]) => Promise<unknown>;
     const counted = (...args: unknown[]): Promise<unknown> => real(...args).finally(count);
