@@ -427,7 +427,8 @@ function alikeIn(
   const texts = lists.some((one) => one.name === name)
     ? rows.map(({ cells }) => cells.join(", "))
     : entries.map(({ values }) => stringifyExact(values));
-  return texts.find((text, at) => texts.indexOf(text) < at);
+  const seen = new Set<string>();
+  return texts.find((text) => seen.size === seen.add(text).size);
 }
 
 function listEntry(table: Table, list: Table["lists"][number], row: Row): Entry | null {
