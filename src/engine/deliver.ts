@@ -432,15 +432,25 @@ export function watchForRestore(engine: Engine): void {
 
 /** What was frozen and never sent is judged again: once it is known what is ours, or by the flow that has its place. */
 export function thaw(engine: Engine, flow: Flow, why: string): void {
-  const { store, clock } = engine;
+  const { store } = engine;
   for (const request of store.requests.open(flow.flow)) {
     const { state, firstSentWallMs } = request.machine;
     if (firstSentWallMs !== null || (state !== "ready" && state !== "preflight")) continue;
-    const carried = store.requests.carried(request.request);
-    const event = { type: "decision", at: clock.now(), decision: "cancel" } as const;
-    moved(engine, flow, request, event, why);
-    for (const { delivery } of carried) store.deliveries.reopen(delivery);
+    for (const delivery of cancelled(engine, flow, request, why)) store.deliveries.reopen(delivery);
   }
+}
+
+/** Ends a request for good; the deliveries that it carried. Inside a transaction. */
+export function cancelled(
+  engine: Engine,
+  flow: Flow,
+  request: StoredRequest,
+  why: string,
+): number[] {
+  const carried = engine.store.requests.carried(request.request);
+  const event = { type: "decision", at: engine.clock.now(), decision: "cancel" } as const;
+  moved(engine, flow, request, event, why);
+  return carried.map(({ delivery }) => delivery);
 }
 
 /** What a request's new state means for the deliveries it carries. Inside the same transaction. Returns it as it is then. */

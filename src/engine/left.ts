@@ -1,7 +1,7 @@
 /** What is frozen or linked for a flow that is configured no more, or for a receiver that its flow does not lead to any more. */
 import type { Fault } from "../core/record.ts";
 import type { Link } from "../store/deliveries.ts";
-import { moved, thaw } from "./deliver.ts";
+import { cancelled, thaw } from "./deliver.ts";
 import { audit, endpointOf, type Engine, type Flow, PLATFORM } from "./engine.ts";
 import { leftFlows } from "./schedule.ts";
 
@@ -39,16 +39,8 @@ export function redirect(engine: Engine, flow: Flow): void {
     thaw(engine, flow, `its flow leads to ${to} now`);
     for (const request of store.requests.open(flow.flow)) {
       if (request.machine.state === "manual") continue;
-      const carried = store.requests.carried(request.request);
-      const event = { type: "decision", at: clock.now(), decision: "cancel" } as const;
-      moved(
-        engine,
-        flow,
-        request,
-        event,
-        `it may be at ${before}, and its flow leads to ${to} now`,
-      );
-      for (const { delivery } of carried)
+      const why = `it may be at ${before}, and its flow leads to ${to} now`;
+      for (const delivery of cancelled(engine, flow, request, why))
         store.deliveries.quarantine(delivery, { number: null, fault: maybeThere(before, to) }, at);
     }
     const notice = `it leads to ${to} now; what went to ${before} stays there, and each later version of it is told`;
@@ -71,9 +63,12 @@ const maybeThere = (before: string, now: string): Fault => ({
 });
 
 /** It changed, and another receiver has it. */
-export const otherReceiver = (number: string, before: string, now: string): Fault => ({
-  code: "other-receiver",
-  message: `${number} changed; it was delivered to ${before}, and the flow leads to ${now} now`,
-  next: `Change it at ${before} by hand if it counts there, and close this. If it is to be at ${now} instead, cancel it at ${before}, then retry: it goes to ${now} as a new one. If both are one receiver, give it its old name in the configuration, start fuelbridge again, then retry.`,
-  reason: `was delivered to ${before}, and the flow leads to ${now} now`,
-});
+export function otherReceiver(number: string, before: string, flow: Flow): Fault {
+  const now = receiverOf(flow);
+  return {
+    code: "other-receiver",
+    message: `${number} changed; it was delivered to ${before}, and the flow leads to ${now} now`,
+    next: `Change it at ${before} by hand if it counts there, and close this. If it is to be at ${now} instead, cancel it at ${before}, then retry: it goes to ${now} as a new one. If both are one receiver, give it its old name in the configuration, start fuelbridge again, then retry.`,
+    reason: `was delivered to ${before}, and the flow leads to ${now} now`,
+  };
+}

@@ -644,7 +644,7 @@ function judgeElsewhere(document: PendingDocument): Verdict | null {
   const { engine, flow, link, delivery, number } = document;
   const before = link === null ? null : receiverBefore(engine, flow, link);
   if (link === null || before === null) return null;
-  const fault = otherReceiver(number, before, flow.receiver ?? flow.to);
+  const fault = otherReceiver(number, before, flow);
   const verdict = untilRetried(document, fault.message, fault);
   if (verdict !== null) return verdict;
   engine.store.links.drop(link.kind, flow.side, delivery.recordId);
