@@ -39,7 +39,6 @@ import { goodsLine, type GoodsRow, type GoodsTable } from "../../src/ledger/good
 import { equals, idsAre, quoted, Version } from "../../src/ledger/odata.ts";
 import { isSettlement } from "../../src/ledger/plan.ts";
 import {
-  type Desired,
   type EntryStatus,
   LedgerError,
   type LedgerSide,
@@ -634,25 +633,6 @@ async function paymentsOn(
       .map(({ mark, amount, number: id }) => ({ mark, amount, id }));
 }
 
-/**
- * The API does not tell what a posted payment is applied to. Where all of an invoice is open that is to be settled as one, ours
- * that were made for it pay nothing of it.
- */
-async function idlePayments(
-  wire: Wire,
-  desired: readonly Desired<"payment">[],
-  signal: AbortSignal,
-): Promise<PaymentRow[]> {
-  const rows: PaymentRow[] = [];
-  for (const { document, mark, on } of desired.filter((one) => isSettlement(one.mark))) {
-    const { party } = paidBy(on);
-    const number = begins(invoiceNumber(sideOf(document), document.invoice));
-    const made = await entriesOf(wire, [number], signal);
-    for (const row of made) if (row.mark !== mark) rows.push({ ...row, party, idle: row.amount });
-  }
-  return rows;
-}
-
 export function payments(
   wire: Wire,
   journals: NonNullable<BusinessCentralConfig["journals"]>,
@@ -711,12 +691,21 @@ export function payments(
         const own = [...lines.flat(), ...(await entriesOf(wire, ends, signal))];
         const pays = numbers.filter((one) => PAID.test(one)).map(begins);
         const named = await entriesOf(wire, [...equals("documentNumber", ids), ...pays], signal);
-        const found = [
-          ...own.filter(({ mark }) => marks.has(mark)),
-          ...named,
-          ...(await idlePayments(wire, desired, signal)),
-        ];
+        const found = [...own.filter(({ mark }) => marks.has(mark)), ...named];
         return [...new Map(found.map((row) => [row.number, row])).values()];
+      },
+      /**
+       * The API does not tell what a posted payment is applied to, nor whose it is. Where all of an invoice is open that is to
+       * be settled as one, ours that were made for it pay nothing of it.
+       */
+      async idle({ document, mark, on }, _since, { signal }) {
+        if (!isSettlement(mark)) return [];
+        const { party } = paidBy(on);
+        const number = begins(invoiceNumber(sideOf(document), document.invoice));
+        const made = await entriesOf(wire, [number], signal);
+        return made
+          .filter((row) => row.mark !== mark)
+          .map((row) => ({ ...row, party, idle: row.amount }));
       },
       list: entries.list,
       async create({ desired: { document, mark, on }, values }, { signal }) {

@@ -203,11 +203,19 @@ test.each(["2026-11-21", "2026-11-24"])(
     expect(file.rows("ReceivePayment")).toHaveLength(2);
     payment.fields["TotalAmount"] = "39868.16";
     payment.applied = [{ to: one, amount: whole }];
-    await sent("FL-4");
+    const four = await sent("FL-4");
     expect(await paid("FL-4")).toMatchObject({
       fault: {
         code: "paid-by-others",
         message: expect.stringContaining(`19,934.08 of ${payment.id}, which came from`) as string,
+      },
+    });
+    payment.fields["Memo"] = "check 17";
+    const second = { ...money, date: "2026-12-01", invoiceId: "id-FL-4" };
+    expect(await send(sinkOf("payment"), paymentDocument("pay-2", four, second))).toMatchObject({
+      fault: {
+        code: "paid-by-others",
+        message: expect.stringContaining(`19,934.08 of ${payment.id}, which names`) as string,
       },
     });
     expect(file.rows("ReceivePayment")).toHaveLength(2);

@@ -383,11 +383,15 @@ export const desktopPayments = (records: Records, config: DesktopConfig) =>
       text: heldText(document.description, TEXT_MOST),
       check: checkOf(document),
     }),
-    async find(side, { ids, documents, numbers, days, settling: since }, signal) {
+    async find(side, { ids, documents, numbers, days }, signal) {
       const { table, most, payment } = TABLES[side];
       const paid = records.documents([table], most, { IncludeLinkedTxns: true });
       const rows = await paid.find({ ids: documents, numbers }, signal);
-      const names = { ids: [...ids, ...linkedIn(rows, payment.table)], days, since };
+      const names = { ids: [...ids, ...linkedIn(rows, payment.table)], days };
+      return (await paymentsOf(records, side).find(names, signal)).map(paymentRow);
+    },
+    async since(side, date, { party }, signal) {
+      const names = { since: [{ party, date }] };
       return (await paymentsOf(records, side).find(names, signal)).map(paymentRow);
     },
     async *list(scope, from, signal) {

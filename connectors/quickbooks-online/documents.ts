@@ -548,18 +548,19 @@ export function onlinePayments(online: Online) {
       text: paymentIn(paymentBody(config, document).PrivateNote).text,
       check: numberIn(document.reference),
     }),
-    async find(side, { ids, numbers, documents, days, settling }, signal) {
-      const { document, payment, partyRef } = SIDES[side];
+    async find(side, { ids, numbers, documents, days }, signal) {
+      const { document, payment } = SIDES[side];
       const named = { Id: [...documents, ...numbers].filter(isId), DocNumber: numbers };
       const paid = await having(wire, document, named, signal);
       const Id = [...ids, ...numbers].flatMap((id) => idIn(side, id));
       const known = await paymentsOf(online, side, paid, signal);
-      let rows = await having(wire, payment, { Id, TxnDate: days }, signal, [], known);
-      for (const { partyId, date } of settling) {
-        const party = { [partyRef]: partyId === null ? [] : [partyId] };
-        const from = [`TxnDate >= ${quoted(date)}`];
-        rows = await having(wire, payment, party, signal, from, rows);
-      }
+      const rows = await having(wire, payment, { Id, TxnDate: days }, signal, [], known);
+      return rows.map((row) => paymentRow(side, row));
+    },
+    async since(side, date, { partyId }, signal) {
+      const { payment, partyRef } = SIDES[side];
+      const party = { [partyRef]: partyId === null ? [] : [partyId] };
+      const rows = await having(wire, payment, party, signal, [`TxnDate >= ${quoted(date)}`]);
       return rows.map((row) => paymentRow(side, row));
     },
     list(scope, from, signal) {

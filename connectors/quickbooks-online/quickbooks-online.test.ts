@@ -434,8 +434,15 @@ test.each([
       },
     });
     expect(company.rows("Payment")).toHaveLength(1);
-    // Another sum of a clerk's is other money.
     if (PrivateNote !== "check 17") return;
+    const second = itemOf(paymentDocument("pay-2", id, { ...money, date: "2026-11-01" }));
+    expect(await deliver(sinks["payments"] as Sink, second)).toMatchObject({
+      fault: {
+        code: "paid-by-others",
+        message: expect.stringContaining(`19,934.08 of Payment ${payment?.Id}, which`) as string,
+      },
+    });
+    // Another sum of a clerk's is other money.
     company.edit("Payment", payment?.Id ?? "", { UnappliedAmt: d("19934.09") });
     expect(await deliver(sinks["invoices"] as Sink, paid)).toMatchObject({ outcome: "done" });
   },

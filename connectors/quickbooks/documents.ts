@@ -17,6 +17,7 @@ import {
   type KeptPayment,
   markOf,
   numberTwice,
+  paidBy,
   partiesOnce,
   partyChange,
   partyFacts,
@@ -39,7 +40,6 @@ import {
   sideOf,
   SIDES,
 } from "../../src/ledger/port.ts";
-import { isSettlement } from "../../src/ledger/plan.ts";
 import type { Telling } from "../../src/ledger/stamps.ts";
 import { READ, type Table } from "../../src/ledger/table.ts";
 import { markedBy, type Memoed, partyName, sameName, type Side, suffixed } from "./text.ts";
@@ -282,8 +282,6 @@ interface PaymentNames {
   /** The numbers of these. */
   readonly numbers: readonly string[];
   readonly days: readonly Day[];
-  /** What is to be settled as one: payments of its party, from its day on, may pay nothing. */
-  readonly settling: readonly DocumentRow[];
 }
 
 /** How one connector keeps payments. Every method @throws LedgerError, Refused */
@@ -291,6 +289,13 @@ interface PaymentBooks {
   /** What QuickBooks keeps of its texts. */
   write(document: PaymentDocument): Pick<KeptPayment, "text"> & { readonly check: string | null };
   find(side: LedgerSide, names: PaymentNames, signal: AbortSignal): Promise<PaymentRow[]>;
+  /** All of the party of a document, from a day on. */
+  since(
+    side: LedgerSide,
+    since: Day,
+    of: Pick<DocumentRow, "party" | "partyId">,
+    signal: AbortSignal,
+  ): Promise<PaymentRow[]>;
   list(scope: Scope, from: string | null, signal: AbortSignal): AsyncIterable<RowPage<PaymentRow>>;
   /** @param on what it pays. As links call it */
   create(document: PaymentDocument, on: DocumentRow, call: Call): Promise<string>;
@@ -332,22 +337,20 @@ export const paymentTable = (books: PaymentBooks): Table<"payment", KeptPayment,
           days: [...new Set(those.map(({ document }) => document.date))].filter((day) =>
             days.includes(day),
           ),
-          settling: days.length === 0 ? [] : those.flatMap(settlingOf),
         };
         if (Object.values(names).some((some_) => some_.length > 0))
           found.push(...(await books.find(side, names, signal)));
       }
       return found;
     },
+    idle: async ({ document, on }, since, { signal }) =>
+      books.since(sideOf(document), since, paidBy(on).native as DocumentRow, signal),
     // Nothing of a payment stays open.
     list: (scope, from, signal) => books.list({ ...scope, open: false }, from, signal),
     create: ({ desired: { document, on } }, call) =>
-      books.create(document, (on as Entry<DocumentRow>).native, call),
+      books.create(document, paidBy(on).native as DocumentRow, call),
   },
 });
-
-const settlingOf = ({ mark, on }: Desired): DocumentRow[] =>
-  on !== undefined && isSettlement(mark) ? [on.native as DocumentRow] : [];
 
 /* Lines, as QuickBooks keeps them. */
 

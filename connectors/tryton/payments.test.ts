@@ -294,8 +294,15 @@ describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   });
 
   test("a clerk's cash of the same sum that names no invoice is not booked a second time: a person is told which one", async () => {
-    const { desk, invoice, toPay } = await booked(server);
+    const { desk, sink, invoice, toPay } = await booked(server);
     const move = await cashOf(desk, invoice.party.code, d("20129.33"));
+    const payment = paymentDocument({ invoice: invoice.number, amount: d("20129.33") });
+    expect(await send(sink, payment)).toMatchObject({
+      fault: {
+        code: "paid-by-others",
+        message: expect.stringContaining(`20,129.33 of #${move}, which names no`) as string,
+      },
+    });
     const paid = { ...invoice, status: "paid", paidDate: "2026-11-21" } as const;
     expect(await send(invoiceSink(desk.books), paid)).toMatchObject({
       fault: {

@@ -4,7 +4,7 @@
  * was settled as one is a note on it: taking that apart would change posted books (ADR 0010).
  */
 import { Decimal } from "../../src/core/decimal.ts";
-import type { Facts } from "../../src/core/holdings.ts";
+import type { Day, Facts } from "../../src/core/holdings.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
 import {
   coveredAmong,
@@ -161,21 +161,23 @@ interface Names {
   readonly moves?: readonly number[];
   /** Marks that their descriptions begin with. */
   readonly marks?: readonly string[];
-  /** Documents whose parties, by their codes, have money on account: settled with nothing. */
-  readonly ofParties?: readonly {
+  /** Money of parties, by their codes, from a day on, that is settled with nothing. */
+  readonly onAccount?: readonly {
     readonly party: string;
     readonly type: PaymentDocument["type"];
+    readonly since: Day;
   }[];
 }
 
-const clauseOf = ({ invoices = [], moves = [], marks = [], ofParties = [] }: Names): rpc.Domain =>
+const clauseOf = ({ invoices = [], moves = [], marks = [], onAccount = [] }: Names): rpc.Domain =>
   rpc.either(
     { "move.origin in": invoices.map((id) => resourceOf({ id })), "move in": moves },
     ...marks.map((mark) => ["move.description", "like", `${paymentMark(mark)} %`]),
-    ...ofParties.map(({ party, type }) =>
+    ...onAccount.map(({ party, type, since }) =>
       rpc.where({
         ...ON_ACCOUNT,
         "move.state =": "posted",
+        "move.date >=": rpc.day(since),
         "party.code =": party,
         [type === "out" ? "credit >" : "debit >"]: Decimal.zero,
       }),
@@ -246,21 +248,14 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
     const bound = movesIn(desired.flatMap(({ binding }) => binding ?? []));
     // What the platform has moved to another invoice since it was booked is found wherever it stands, also by a store that
     // has lost its link.
-    const settling = desired.filter(({ mark }) => isSettlement(mark));
-    const isSettling = settling.length > 0;
     const names = {
       invoices,
       moves: [...known, ...bound],
       marks: older.map(({ mark }) => mark),
-      ofParties: settling.flatMap(({ document: { type }, on }) =>
-        on?.party ? [{ type, party: on.party }] : [],
-      ),
     };
-    const all = await found(names, isSettling ? [] : DESCRIBED);
+    const all = await found(names, DESCRIBED);
     const marks = new Set<string | null>(desired.map(({ mark }) => mark));
-    const own = all.filter(
-      ({ payment }) => marks.has(payment.mark) || (isSettling && (payment.idle?.sign ?? 0) > 0),
-    );
+    const own = all.filter(({ payment }) => marks.has(payment.mark));
     const called = new Set(desired.map(({ document }) => document.invoice));
     const payments = await withInvoices(own, called);
     if (!all.some(({ payment }) => isSettlement(payment.mark ?? ""))) return payments;
@@ -285,6 +280,12 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
   }
 
   return {
+    async idle({ document: { type }, on }, since, { signal }) {
+      const party = on?.party;
+      if (!party) return [];
+      const all = await found({ onAccount: [{ party, type, since }] }, [], signal);
+      return withInvoices(all, undefined, signal);
+    },
     async search({ desired, ids: named = [], numbers = [] }, call) {
       if (desired !== undefined) return located(desired, call);
       const moves = movesIn(named);

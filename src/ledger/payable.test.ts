@@ -21,12 +21,14 @@ const settled = paid(settlementMark("id-1"), "60.00");
 interface More extends Pick<Partial<Entry>, "status"> {
   readonly noted?: string;
   readonly onAccount?: boolean;
+  /** What else there is of payments. */
+  readonly cash?: readonly Entry[];
 }
 
 /** An invoice of 100.00 with these payments; what is noted on it; which books. */
 function booksWith(open: string, payments: readonly PaymentOn[], more: More): Books {
   const { facts } = entry({});
-  const { noted, status = "posted" as const, ...rest } = { noted: null as string | null, ...more };
+  const { noted = null, status = "posted" as const, cash = [], ...rest } = more;
   const invoice = entry({
     payments,
     status,
@@ -39,7 +41,11 @@ function booksWith(open: string, payments: readonly PaymentOn[], more: More): Bo
     adapters: {
       invoice: { get } as unknown as LedgerAdapter<"invoice">,
       bill: { get } as unknown as LedgerAdapter<"bill">,
-      payment: (noted === null ? {} : { covering }) as unknown as LedgerAdapter<"payment">,
+      payment: {
+        idle: async (_: Desired, since: string) =>
+          cash.filter(({ facts }) => (facts.days?.date ?? since) >= since),
+        ...(noted === null ? {} : { covering }),
+      } as unknown as LedgerAdapter<"payment">,
     },
     ...rest,
   } as Books;
@@ -57,6 +63,7 @@ async function told(
     invoice: "S-1",
     invoiceId: null,
     amount: d(amount),
+    date: "2026-11-20",
   } as PaymentDocument;
   const one: Desired = { ...desired({ mark: "pay-1" }), document };
   try {
@@ -70,6 +77,15 @@ async function told(
 }
 
 const ours = paid("pay-0", "40.00");
+/** A payment of the invoice's party that names no document. */
+const cashOf = (amount: string, date: string, more: Partial<Entry> = {}): Entry =>
+  entry({
+    id: "#9",
+    mark: null,
+    ...more,
+    facts: { days: { date }, money: { amount: d(amount) }, words: { document: null } },
+  });
+const beside = (...given: Parameters<typeof cashOf>) => ({ cash: [cashOf(...given)] });
 test.each([
   ["anything, of a draft", "100.00", [], { status: "draft" }, "1.00", "not-posted"],
   [
@@ -117,6 +133,56 @@ test.each([
     { noted: "50", onAccount: true },
     "10.01",
     "more-than-to-pay",
+  ],
+  [
+    "as much as a clerk entered on it",
+    "60.00",
+    [paid(null, "40.00")],
+    {},
+    "40.00",
+    "paid-by-others",
+  ],
+  [
+    "as much as was credited",
+    "60.00",
+    [{ ...paid(null, "40.00"), instead: "memo" }],
+    {},
+    "40.00",
+    "booked",
+  ],
+  [
+    "cash that names no document",
+    "100.00",
+    [],
+    beside("60.00", "2026-12-20"),
+    "60.00",
+    "paid-by-others",
+  ],
+  ["another sum of cash", "100.00", [], beside("60.01", "2026-11-20"), "60.00", "booked"],
+  ["cash of another time", "100.00", [], beside("60.00", "2026-10-01"), "60.00", "booked"],
+  [
+    "cash of another party",
+    "100.00",
+    [],
+    beside("60.00", "2026-11-20", { party: "C-2" }),
+    "60.00",
+    "booked",
+  ],
+  [
+    "another payment of the platform",
+    "100.00",
+    [],
+    beside("60.00", "2026-11-20", { mark: "pay-0" }),
+    "60.00",
+    "booked",
+  ],
+  [
+    "cash that was taken back",
+    "100.00",
+    [],
+    beside("60.00", "2026-11-20", { status: "cancelled" }),
+    "60.00",
+    "booked",
   ],
 ] as const)("%s: of 100.00 with %s open", async (_, open, payments, more, amount, expected) => {
   expect(await told(booksWith(open, payments, more), amount)).toBe(expected);

@@ -3,9 +3,10 @@ import { amountOf, Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
 import type { FaultCode } from "../core/faults.ts";
 import type { Fault } from "../core/record.ts";
-import type { Difference, HoldingKind } from "../core/holdings.ts";
+import type { Day, Difference, HoldingKind } from "../core/holdings.ts";
 import { bareNumber, sameNumber } from "../core/keys.ts";
 import { amountText } from "../core/text.ts";
+import { dayBefore } from "../core/time.ts";
 import { compare, inLines, UNTOLD } from "./compare.ts";
 import { adapterOf, desiredOf } from "./desired.ts";
 import type { InvoiceDocument, PaymentDocument } from "./documents.ts";
@@ -430,10 +431,63 @@ export async function payable(books: Books, desired: readonly Desired[], call: C
     const { document } = one;
     const paid = "invoiceId" in document ? await paidBy(books, document, call) : null;
     if (paid === null) booked.push(one);
-    else (paid.isCovered ? covered : booked).push({ ...one, on: paid.invoice });
+    else if (paid.isCovered) covered.push({ ...one, on: paid.invoice });
+    else booked.push(await besideNone(books, { ...one, on: paid.invoice }, call));
   }
   return { booked, covered };
 }
+
+/**
+ * The payment, if no person has entered one of the very sum: on its invoice, or of its party, near its day, and paying nothing.
+ * That may be this very money. @throws Refused, LedgerError
+ */
+async function besideNone(books: Books, one: Desired, call: Call): Promise<Desired> {
+  const { number, amount, invoice, type, date } = one.document as PaymentDocument;
+  const on = one.on as Entry;
+  const same = on.payments.filter(
+    ({ mark, instead = null, amount: its }) =>
+      mark === null && instead === null && its.equals(amount),
+  );
+  const unused =
+    same.length > 0 ? [] : await idleBeside(books, one, dayBefore(date, NEAR_DAYS), call);
+  const until = dayBefore(date, -NEAR_DAYS);
+  const idle = idleOfSum(unused, on, amount).filter(
+    ({ facts }) => (facts.days?.date ?? until) <= until,
+  );
+  if (same.length === 0 && idle.length === 0) return one;
+  const what =
+    same.length > 0
+      ? `${paymentsIn(same)}, which somebody entered there on it`
+      : `${toldIdle(idle)}, which names no document`;
+  throw new Refused({
+    code: "paid-by-others",
+    message: `payment ${number} of ${amountText(amount)}: ${type === "out" ? "invoice" : "bill"} ${invoice} in ${books.name} may be paid by the same money already: ${what}`,
+    next: "Is it the same money? Then an accountant applies that payment to the invoice there, and links it here. Is it other money? Then an accountant enters this one there by hand, with its reference, and links it here.",
+  });
+}
+
+/** Books and platform may date the same money by the check, by the deposit, or by the day that somebody typed it. */
+const NEAR_DAYS = 31;
+
+/** Payments of the same party, from a day on, that pay nothing: none where these books do not tell them. */
+const idleBeside = async (
+  books: Books,
+  one: Desired,
+  since: Day,
+  call: Call,
+): Promise<readonly Entry[]> => (await adapterOf(books, "payment").idle?.(one, since, call)) ?? [];
+
+/** What people entered for this party, of which just this sum pays nothing. */
+const idleOfSum = (
+  located: readonly Entry[],
+  { party }: Pick<Entry, "party">,
+  amount: Decimal,
+): Entry[] =>
+  located.filter((one) => one.mark === null && one.party === party && idleOf(one).equals(amount));
+
+/** `20,129.33 of #12 and 5.00 of #13` */
+const toldIdle = (idle: readonly Entry[]): string =>
+  idle.map((one) => `${amountText(idleOf(one))} of ${nameOf(one)}`).join(" and ");
 
 /**
  * The invoice that a payment may be booked on. `isCovered`: it is more than is open, and no more than what no payment has
@@ -535,7 +589,10 @@ export async function settlementOf(
   const settling = { ...desired, on: entry };
   const located = await adapter.locate([settling], call);
   const before = located.filter(({ mark: its }) => its === desired.mark);
-  refuseIdle(books, invoice, entry, amount, located);
+  const since = dayBefore(invoice.invoiceDate, NEAR_DAYS);
+  const unused = await idleBeside(books, settling, since, call);
+  const each = [...new Map([...located, ...unused].map((one) => [one.id, one])).values()];
+  refuseIdle(books, invoice, entry, amount, each);
   const draft = before.find(
     ({ status, facts }) => status === "draft" && facts.money?.amount?.equals(amount) === true,
   );
@@ -554,21 +611,20 @@ export async function settlementOf(
 function refuseIdle(
   books: Books,
   { number }: InvoiceDocument,
-  { party }: Entry,
+  on: Entry,
   amount: Decimal,
   located: readonly Entry[],
 ): void {
-  const standing = located.filter((one) => one.party === party && idleOf(one).sign > 0);
-  const ours = standing.filter(({ mark }) => mark !== null);
-  const theirs = standing.filter((one) => one.mark === null && idleOf(one).equals(amount));
+  const ours = located.filter(
+    (one) => one.mark !== null && one.party === on.party && idleOf(one).sign > 0,
+  );
   const isPaidByOurs = amount.compare(Decimal.sum(ours.map(idleOf))) <= 0;
-  const idle = ours.length > 0 && isPaidByOurs ? ours : theirs;
+  const idle = ours.length > 0 && isPaidByOurs ? ours : idleOfSum(located, on, amount);
   if (idle.length === 0) return;
-  const told = idle.map((one) => `${amountText(idleOf(one))} of ${nameOf(one)}`).join(" and ");
   const whence = idle === ours ? "came from the platform" : "names no document";
   throw new Refused({
     code: "paid-by-others",
-    message: `invoice ${number} in ${books.name} has ${amountText(amount)} to pay, and ${told}, which ${whence}, pays nothing there`,
+    message: `invoice ${number} in ${books.name} has ${amountText(amount)} to pay, and ${toldIdle(idle)}, which ${whence}, pays nothing there`,
     next:
       idle === ours
         ? "An accountant applies that payment to the invoice there, or voids it; then retry: nothing is paid twice."

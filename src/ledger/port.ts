@@ -220,6 +220,11 @@ export interface LedgerAdapter<K extends LedgerKind = LedgerKind, Native = unkno
   named(numbers: readonly string[], signal: AbortSignal): Promise<readonly Entry<Native>[]>;
   /** Everything in the scope after `from`, in pages; the position of a page resumes after it. */
   list(scope: Scope, from: string | null, signal: AbortSignal): AsyncIterable<EntryPage<Native>>;
+  /**
+   * Of payments: those of the party of {@link Desired.on}, from this day on, of which a part pays nothing. More may be told.
+   * Left out: these books do not tell them.
+   */
+  idle?(desired: Desired<K>, since: Day, call: Call): Promise<readonly Entry<Native>[]>;
   /** Of payments. Left out: one that comes after its invoice was settled as one is for a person. */
   readonly covering?: Covering<K>;
 }

@@ -50,7 +50,7 @@ import {
   type Step,
   type StepTo,
 } from "./port.ts";
-import { idleOf, isAlike, isSettlement } from "./plan.ts";
+import { isAlike } from "./plan.ts";
 import type { Telling } from "./stamps.ts";
 
 /** Orders and tickets have tables of their own (goods.ts). */
@@ -95,6 +95,8 @@ export interface Records<K extends TableKind, Values, Row> {
   apply?(to: StepTo, step: WrittenStep<K, Values, Row>, call: Call): Promise<unknown>;
   /** Where one call takes a step for several. */
   applyAll?(to: StepTo, steps: readonly WrittenStep<K, Values, Row>[], call: Call): Promise<void>;
+  /** Of payments: see {@link LedgerAdapter.idle}. */
+  idle?(desired: Desired<K>, since: Day, call: Call): Promise<readonly Row[]>;
   /** A source of what changed: by stamps (stamps.ts), or another walk. Left out: no source reads this kind. */
   changed?(telling: Telling<Row>): Source;
 }
@@ -236,12 +238,9 @@ function tableAdapter<K extends TableKind, Values, Row>(
       const days = absent.flatMap(({ document }) => dayOf?.(document) ?? []);
       const marks = new Set<string | null>(absent.map(({ mark }) => mark));
       const others = days.length === 0 ? [] : await search({ days, desired: absent }, call);
-      const isSettling = absent.some(({ mark }) => isSettlement(mark));
       const marked = others.filter(
         (other) =>
-          (marks.has(other.mark) ||
-            absent.some((one) => isAlike(one, other)) ||
-            (isSettling && idleOf(other).sign > 0)) &&
+          (marks.has(other.mark) || absent.some((one) => isAlike(one, other))) &&
           found.every((one) => one.id !== other.id),
       );
       const on = paidBy(absent);
@@ -270,6 +269,14 @@ function tableAdapter<K extends TableKind, Values, Row>(
       for await (const { rows, ...page } of records.list(scope, from, signal))
         yield { ...page, entries: rows.map((row) => entryOf(kind, table, company, row)) };
     },
+    ...(records.idle === undefined
+      ? {}
+      : {
+          idle: async (one, since, call) =>
+            ((await records.idle?.(one, since, call)) ?? []).map((row) =>
+              entryOf(kind, table, company, row, { desired: [one] }),
+            ),
+        }),
     ...defined({ covering }),
   };
 }
