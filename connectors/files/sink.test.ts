@@ -119,6 +119,38 @@ describe("who sends", () => {
   });
 });
 
+test("a folder that moved with its staging folder is the place that it was, and takes what was on its way; another folder is not", async () => {
+  const notes = new Map<string, string | null>();
+  const notebook: Notebook = {
+    get: (name) => notes.get(name) ?? null,
+    set: (...note) => void notes.set(...note),
+  };
+  const at = (name: string, more: Record<string, unknown> = {}) =>
+    sinkOf(config({ folder: name, ...more }), {
+      ...surroundingsIn(folder, { notebook }),
+      drop: localDrop(folder),
+    });
+  const place = (...to: Parameters<typeof at>) => at(...to).place?.();
+  const first = at("in");
+  const home = await first.place?.();
+  expect(home).toBe(join(folder, "in"));
+  const outgoing = { ...request(first, [item(invoice())]), firstSentAt: SENT };
+  await first.prepare?.(request(first, [item(invoice())]), signal);
+  expect(await place("other")).toBe(join(folder, "other"));
+  for (const end of ["", ".staging"])
+    await rename(join(folder, `in${end}`), join(folder, `moved${end}`));
+  const moved = at("moved");
+  expect(await moved.place?.()).toBe(home);
+  expect(await moved.find(outgoing, signal)).toMatchObject({ found: "none" });
+  expect(await moved.send(outgoing, signal)).toMatchObject({ outcome: "done" });
+  expect(await readdir(join(folder, "moved"))).toHaveLength(1);
+
+  const shared = await place("a/in", { staging: "a/staging" });
+  expect(await place("a/in2", { staging: "a/staging" })).toBe(join(folder, "a/in2"));
+  await rename(join(folder, "a"), join(folder, "b"));
+  expect(await place("b/in", { staging: "b/staging" })).toBe(shared);
+});
+
 describe("delivery", () => {
   test("sinks of one folder make its staging folder's mark once: none takes another's for a disk that keeps nothing", async () => {
     for (const name of ["invoices", "invoices.staging"])

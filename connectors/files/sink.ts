@@ -1,4 +1,5 @@
 /** What the file sink asks of a drop. Everything here throws what the drop throws (`troubleOf`). */
+import { randomUUID } from "node:crypto";
 import { posix } from "node:path";
 import type { SinkConfig } from "./config.ts";
 import {
@@ -70,17 +71,18 @@ type Folders = ReturnType<typeof foldersOf>;
 /** Requests under way: so many share the waits for the disk, or for the line to a server. */
 const AT_ONCE = 64;
 
-/** In the staging folder, an instant by our clock. */
+/** In the staging folder, an instant by our clock, and what no other folder's has. */
 const MARK = ".since";
-const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+const MARKED = /^(\d{4}-\d\d-\d\dT[\d:.]+Z)( [\da-f-]+)?$/;
 
 /** What the notebook calls the instant since when files go to a folder. */
 const usedSince = (target: string): string => `files were sent to ${target} since`;
 
-/** ISO 8601 UTC; null: the folder has no mark. */
-async function markedSince(drop: Drop, staging: string): Promise<string | null> {
+/** What the folder is known by, and since when, ISO 8601 UTC; null: it has no mark. */
+async function markOf(drop: Drop, staging: string) {
   const text = (await drop.read(drop.path.join(staging, MARK)))?.bytes?.toString("latin1") ?? "";
-  return INSTANT.test(text) ? text : null;
+  const since = MARKED.exec(text)?.[1];
+  return since === undefined ? null : { text, since };
 }
 
 /** The marks that are being made. Sinks that share a staging folder share its mark. */
@@ -91,8 +93,9 @@ function mark({ drop, now }: Pick<Site, "drop" | "now">, staging: string): Promi
   const here = marking.get(drop) ?? new Map<string, Promise<void>>();
   marking.set(drop, here);
   const make = async (): Promise<void> => {
-    if ((await markedSince(drop, staging)) === null)
-      await drop.write(drop.path.join(staging, MARK), Buffer.from(now().toISOString()), "any");
+    if ((await markOf(drop, staging)) !== null) return;
+    const text = `${now().toISOString()} ${randomUUID()}`;
+    await drop.write(drop.path.join(staging, MARK), Buffer.from(text), "any");
   };
   const made = here.get(staging) ?? make().finally(() => here.delete(staging));
   here.set(staging, made);
@@ -264,6 +267,18 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
       body: writer.textOf(items, number),
     }),
 
+    async place() {
+      await ready();
+      const { target, staging } = folders;
+      const mark = await orUnavailable(markOf(drop, staging), `cannot read ${staging}`);
+      // Beside the folder it moved with it; elsewhere it may serve several folders, and tells if it lies to them as it did.
+      const beside = config.staging === undefined ? "" : drop.path.relative(staging, target);
+      const name = `the folder of ${mark?.text} ${beside}`.trimEnd();
+      const known = site.notebook?.get(name) ?? null;
+      if (known === null) site.notebook?.set(name, target);
+      return known ?? target;
+    },
+
     async prepare(request) {
       await ready();
       noteUse();
@@ -336,9 +351,9 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
           if ((await drop.look(part)) !== null)
             return { found: "none", detail: `${part} was not moved` };
           if (request.firstSentAt === null) return { found: "none", detail: "never sent" };
-          const since = await markedSince(drop, staging);
+          const mark = await markOf(drop, staging);
           // A new folder, or a disk that is not the one we wrote to, knows nothing of this file.
-          if (since === null || since > request.firstSentAt)
+          if (mark === null || mark.since > request.firstSentAt)
             return { found: "unreadable", detail: `${staging} was made after this file was sent` };
         }
         return { found: "exact", ids: idsOf(request), detail: `${files[0].final} was delivered` };
@@ -387,9 +402,8 @@ async function placesIn(
   { target, body, items }: Outgoing,
 ): Promise<{ folder: string; staging: string; files: readonly [Placed, ...Placed[]] }> {
   const name = posix.basename(target);
-  // The folder that it was frozen for.
-  const frozen = { ...config, folder: posix.dirname(target) };
-  const { target: folder, staging } = foldersOf(frozen, (path) => drop.at(path));
+  // Where they are now, if they have moved since it was frozen (Sink.place).
+  const { target: folder, staging } = foldersOf(config, (path) => drop.at(path));
   const placed = (name: string, bytes: Buffer): Placed => ({
     part: drop.path.join(staging, `${name}.part`),
     final: drop.path.join(folder, name),

@@ -229,6 +229,11 @@ export interface Sink {
   freeze(items: readonly Item[], number?: number): Frozen;
   /** Is its receiver there? Until it is, nothing is sent, looked for or counted. Left out: asking tells. @throws SourceUnavailable */
   expect?(signal: AbortSignal): Promise<void>;
+  /**
+   * Where it writes, under the name that this had at first: what only moved is the same place. Left out: its endpoint and its
+   * own name say all. @throws SourceUnavailable while that cannot be known; nothing is sent, looked for or counted then
+   */
+  place?(): Promise<string>;
   /** Idempotent work that must be done before the request counts as sent (a staging file). */
   prepare?(request: Outgoing, signal: AbortSignal): Promise<void>;
   send(request: Outgoing, signal: AbortSignal): Promise<Answer>;

@@ -29,7 +29,17 @@ import {
   trip,
 } from "./breakers.ts";
 import { tellWaiting } from "./awaited.ts";
-import { deliver, keyOf, mostOf, moved, takenFrom, watchForRestore } from "./deliver.ts";
+import {
+  deliver,
+  type Delivered,
+  keyOf,
+  mostOf,
+  moved,
+  ready,
+  retryMoment,
+  takenFrom,
+  watchForRestore,
+} from "./deliver.ts";
 import {
   askedFor,
   delivering,
@@ -100,7 +110,6 @@ export class Daemon {
     for (const flow of flows) {
       const open = recover(engine, flow);
       if (open > 0) engine.note("recovering", { flow: flow.name, requests: open });
-      redirect(engine, flow);
     }
     const [some] = flows;
     if (some !== undefined) leave(engine, some);
@@ -411,7 +420,7 @@ export async function push(
   let progress = 0;
   revisit(engine, flow);
   progress += settleLate(engine, flow);
-  let delivered = await deliver(engine, flow, signal);
+  let delivered = await deliverThere(engine, flow, signal);
   progress += delivered.steps;
   let { done } = delivered;
   let notOurs = 0;
@@ -423,7 +432,7 @@ export async function push(
     notOurs += round.notOurs;
     engine.progress?.(delivering(flow.name));
     if (round.frozen > 0) {
-      delivered = await deliver(engine, flow, signal);
+      delivered = await deliverThere(engine, flow, signal);
       progress += delivered.steps;
       done += delivered.done;
       // Of 200,000 that are all refused or skipped there is nothing to wait for, and others have their turn.
@@ -434,6 +443,24 @@ export async function push(
   }
   const wakeAt = sooner(delivered.wakeAt, nextRevisit(engine, flow));
   return { progress, done, notOurs, wakeAt: sooner(wakeAt, nextLate(engine, flow)) };
+}
+
+/** Where the files of a flow go is known before anything is judged or sent, for what went elsewhere is judged otherwise. */
+async function deliverThere(engine: Engine, flow: Flow, signal: AbortSignal): Promise<Delivered> {
+  const { store, clock } = engine;
+  const isWaiting = (): boolean =>
+    store.requests.openCount(flow.flow) + store.deliveries.pending(flow.flow, 0, 1).length > 0;
+  const stopped = () => blocked(engine, [endpointOf(flow.to)]);
+  if (flow.sink.place === undefined) await redirect(engine, flow);
+  else if (isWaiting()) {
+    const isKnown = stopped() === null && (await ready(engine, flow, () => redirect(engine, flow)));
+    if (!isKnown) {
+      const untilMs = stopped()?.untilMs ?? null;
+      const open = store.requests.openCount(flow.flow);
+      return { steps: 0, done: 0, open, wakeAt: retryMoment(untilMs, clock.now()) };
+    }
+  }
+  return deliver(engine, flow, signal);
 }
 
 /** Acknowledgements that are late by now. */

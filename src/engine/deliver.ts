@@ -38,7 +38,7 @@ import { moves } from "./schedule.ts";
 /** Requests of one flow that may be under way at once, each under an ordering key of its own. */
 const AT_ONCE = 4;
 
-interface Delivered {
+export interface Delivered {
   /** Steps that changed something. */
   readonly steps: number;
   /** Requests that the receiver has taken, or was found to have. */
@@ -211,7 +211,7 @@ async function work(
 }
 
 /** What comes before a request counts as sent or looked for. When it fails, nothing has left, and the endpoint waits. */
-async function ready(
+export async function ready(
   engine: Engine,
   flow: Flow,
   before: () => Promise<void> | undefined,
@@ -545,7 +545,7 @@ function told(answer: Answer): string {
   return answer.requestId === undefined ? answer.detail : `${answer.detail} [${answer.requestId}]`;
 }
 
-function retryMoment(untilMs: number | null, now: Moment): Moment | null {
+export function retryMoment(untilMs: number | null, now: Moment): Moment | null {
   if (untilMs === null) return null;
   return later(now, untilMs - now.wallMs);
 }

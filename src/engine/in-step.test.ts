@@ -11,7 +11,7 @@ import {
 import { alike } from "../../mappings/values.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { testClock } from "../../test/support/clock.ts";
-import { type Change, defineMapping, type Page } from "../core/contract.ts";
+import { type Change, defineMapping, type Page, type Sink } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { nothingDone } from "../core/outcome.ts";
 import { retry, select } from "../office/decisions.ts";
@@ -178,66 +178,78 @@ test("what may have left under a flow that is configured no more is named, with 
   after.store.close();
 });
 
-test("a flow that leads to another receiver changes nothing there before a person says so", async () => {
-  const folder = tempFolder();
-  const clock = testClock();
-  const ends = { from: "platform.bills", side: "platform" } as const;
-  const version = (number: string, amount: string, at: number) => ({
-    ...bill(number, amount),
-    version: `${at}`,
-  });
-  /** One start with this receiver; what its causes are then, and what it got. */
-  const start = async (to: string, changes: readonly Change[], script: Receiver["script"] = []) => {
-    const { engine, store, ...bench } = engineOn(folder, clock);
-    const find = async () => ({ found: "unreadable", detail: "away" }) as const;
-    const sink = receiver({ writes: "upsert", find });
-    sink.script.push(...script);
-    const mapping = defineMapping({ ...billMapping, posts: false });
-    const source = pagesOf([{ changes: [...changes], position: 1 }]);
-    const flow = bench.flow({ ...ends, to, mapping, sink, source });
-    const daemon = new Daemon(engine, [flow]);
-    await daemon.once(signal);
-    const causes = store.questions.quarantine().map(({ code, number }) => [code, number]);
-    return {
-      causes: causes.toSorted((one, other) => (one.join() < other.join() ? -1 : 1)),
-      sent: () => sink.sent.map(({ body }) => body),
-      engine,
-      flow,
-      daemon,
-      store,
+const elsewhere: [string, (name: string) => Pick<Flow, "to"> & Pick<Sink, "place">][] = [
+  ["receiver", (to) => ({ to })],
+  ["folder", (name) => ({ to: "erp.bills", place: async () => name })],
+];
+test.each(elsewhere)(
+  "a flow that leads to another %s changes nothing there before a person says so",
+  async (_what, at) => {
+    const folder = tempFolder();
+    const clock = testClock();
+    const ends = { from: "platform.bills", side: "platform" } as const;
+    const version = (number: string, amount: string, at: number) => ({
+      ...bill(number, amount),
+      version: `${at}`,
+    });
+    /** One start with this receiver; what its causes are then, and what it got. */
+    const start = async (
+      name: string,
+      changes: readonly Change[],
+      script: Receiver["script"] = [],
+    ) => {
+      const { engine, store, ...bench } = engineOn(folder, clock);
+      const { to, ...place } = at(name);
+      const find = async () => ({ found: "unreadable", detail: "away" }) as const;
+      const sink = receiver({ writes: "upsert", find, ...place });
+      sink.script.push(...script);
+      const mapping = defineMapping({ ...billMapping, posts: false });
+      const source = pagesOf([{ changes: [...changes], position: 1 }]);
+      const flow = bench.flow({ ...ends, to, mapping, sink, source });
+      const daemon = new Daemon(engine, [flow]);
+      await daemon.once(signal);
+      const causes = store.questions.quarantine().map(({ code, number }) => [code, number]);
+      return {
+        causes: causes.toSorted((one, other) => (one.join() < other.join() ? -1 : 1)),
+        sent: () => sink.sent.map(({ body }) => body),
+        engine,
+        flow,
+        daemon,
+        store,
+      };
     };
-  };
-  const lost = () => ({ answer: { outcome: "unknown", detail: "?" }, execute: false }) as const;
-  const off = () => ({ answer: nothingDone("off", { stop: "receiver" }), execute: false });
-  const of = (number: string, amount: string) => `[{"number":"${number}","amount":${amount}}]`;
+    const lost = () => ({ answer: { outcome: "unknown", detail: "?" }, execute: false }) as const;
+    const off = () => ({ answer: nothingDone("off", { stop: "receiver" }), execute: false });
+    const of = (number: string, amount: string) => `[{"number":"${number}","amount":${amount}}]`;
 
-  const first = await start("erp.bills", [version("A", "1", 1), version("B", "1", 1)]);
-  first.store.close();
-  const news = [version("C", "1", 1), version("D", "1", 1)];
-  const stopped = await start("erp.bills", news, [lost, off, off, off]);
-  stopped.store.close();
+    const first = await start("erp.bills", [version("A", "1", 1), version("B", "1", 1)]);
+    first.store.close();
+    const news = [version("C", "1", 1), version("D", "1", 1)];
+    const stopped = await start("erp.bills", news, [lost, off, off, off]);
+    stopped.store.close();
 
-  clock.advance(3_600_000);
-  const changed = [version("A", "2", 2), { ...version("B", "1", 2) }];
-  const moved = await start("other.bills", changed);
-  // What was sent and is not known to have arrived, and what changed; what never left goes to the new one, and B is as it was.
-  expect(moved.causes).toEqual([
-    ["maybe-delivered", "C"],
-    ["other-receiver", "A"],
-  ]);
-  expect(moved.sent()).toEqual([of("D", "1")]);
-  for (const one of select(moved.engine, [moved.flow], "all")) retry(moved.engine, one);
-  await moved.daemon.once(signal);
-  expect(moved.sent().toSorted()).toEqual([of("A", "2"), of("C", "1"), of("D", "1")]);
-  moved.store.close();
-  // From then on it is there; what stayed behind counts again where the name is put back.
-  const later = await start("other.bills", [version("A", "3", 3)]);
-  expect([later.causes, later.sent()]).toEqual([[], [of("A", "3")]]);
-  later.store.close();
-  const back = await start("erp.bills", [version("A", "4", 4), version("B", "2", 4)]);
-  expect([back.causes, back.sent()]).toEqual([[["other-receiver", "A"]], [of("B", "2")]]);
-  back.store.close();
-});
+    clock.advance(3_600_000);
+    const changed = [version("A", "2", 2), { ...version("B", "1", 2) }];
+    const moved = await start("other.bills", changed);
+    // What was sent and is not known to have arrived, and what changed; what never left goes to the new one, and B is as it was.
+    expect(moved.causes).toEqual([
+      ["maybe-delivered", "C"],
+      ["other-receiver", "A"],
+    ]);
+    expect(moved.sent()).toEqual([of("D", "1")]);
+    for (const one of select(moved.engine, [moved.flow], "all")) retry(moved.engine, one);
+    await moved.daemon.once(signal);
+    expect(moved.sent().toSorted()).toEqual([of("A", "2"), of("C", "1"), of("D", "1")]);
+    moved.store.close();
+    // From then on it is there; what stayed behind counts again where the name is put back.
+    const later = await start("other.bills", [version("A", "3", 3)]);
+    expect([later.causes, later.sent()]).toEqual([[], [of("A", "3")]]);
+    later.store.close();
+    const back = await start("erp.bills", [version("A", "4", 4), version("B", "2", 4)]);
+    expect([back.causes, back.sent()]).toEqual([[["other-receiver", "A"]], [of("B", "2")]]);
+    back.store.close();
+  },
+);
 
 test("a stop keeps both sides out of step though nothing is pending", () => {
   const { engine } = engineOn(tempFolder());

@@ -25,16 +25,19 @@ const leads = ({ to, attachesTo, repliesTo }: Flow): boolean =>
 const receiverOf = ({ receiver, to }: Flow): string => receiver ?? to;
 
 /**
- * At start: a flow may lead to another receiver than before. What was never sent goes there; what may have arrived at the one
- * before is a person's.
+ * Before it sends, and before what is to be sent is judged: it may lead to another receiver than before. What was never sent goes
+ * there; what may have arrived at the one before is a person's. @throws SourceUnavailable
  */
-export function redirect(engine: Engine, flow: Flow): void {
+export async function redirect(engine: Engine, flow: Flow): Promise<void> {
   if (!leads(flow)) return;
   const { store, clock } = engine;
+  const { mapping, side, sink } = flow;
+  const place = await sink.place?.();
+  const to = place === undefined ? receiverOf(flow) : `${receiverOf(flow)}, ${place}`;
+  if (store.receivers.now(mapping.kind, side) === to) return;
   const at = clock.now().wallMs;
-  const to = receiverOf(flow);
   store.transaction(() => {
-    const before = store.receivers.lead(flow.mapping.kind, flow.side, to, at);
+    const before = store.receivers.lead(mapping.kind, side, to, at);
     if (before === null) return;
     thaw(engine, flow, `its flow leads to ${to} now`);
     for (const request of store.requests.open(flow.flow)) {
@@ -49,11 +52,17 @@ export function redirect(engine: Engine, flow: Flow): void {
   });
 }
 
-/** The receiver that has the document, where its flow does not lead there any more; null: it does. */
-export function receiverBefore({ store }: Engine, flow: Flow, link: Link): string | null {
+/** The receiver that has the document, and that of now, where its flow does not lead there any more; null: it does. */
+export function receiversOf({ store }: Engine, flow: Flow, link: Link): Receivers | null {
   if (!leads(flow) || link.linkedMs === undefined) return null;
   const before = store.receivers.at(link.kind, link.born, link.linkedMs);
-  return before === receiverOf(flow) ? null : before;
+  const now = flow.sink.place ? store.receivers.now(link.kind, link.born) : receiverOf(flow);
+  return before === null || now === null || before === now ? null : { before, now };
+}
+
+interface Receivers {
+  readonly before: string;
+  readonly now: string;
 }
 
 const maybeThere = (before: string, now: string): Fault => ({
@@ -63,12 +72,11 @@ const maybeThere = (before: string, now: string): Fault => ({
 });
 
 /** It changed, and another receiver has it. */
-export function otherReceiver(number: string, before: string, flow: Flow): Fault {
-  const now = receiverOf(flow);
+export function otherReceiver(number: string, { before, now }: Receivers): Fault {
   return {
     code: "other-receiver",
     message: `${number} changed; it was delivered to ${before}, and the flow leads to ${now} now`,
-    next: `Change it at ${before} by hand if it counts there, and close this. If it is to be at ${now} instead, cancel it at ${before}, then retry: it goes to ${now} as a new one. If both are one receiver, give it its old name in the configuration, start fuelbridge again, then retry.`,
+    next: `Change it at ${before} by hand if it counts there, and close this. If it is to be at ${now} instead, cancel it at ${before}, then retry: it goes to ${now} as a new one. If both are one receiver, give it its old name in the configuration (or the new folder the staging folder of the old one), start fuelbridge again, then retry.`,
     reason: `was delivered to ${before}, and the flow leads to ${now} now`,
   };
 }

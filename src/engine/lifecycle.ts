@@ -42,7 +42,7 @@ import { aboutOf } from "./about.ts";
 import { awaitedFault } from "./awaited.ts";
 import { moved, recognised, waitsForFirst } from "./deliver.ts";
 import { audit, endpointOf, type Engine, type Flow, referencesOf } from "./engine.ts";
-import { otherReceiver, receiverBefore } from "./left.ts";
+import { otherReceiver, receiversOf } from "./left.ts";
 import { movedAway, whoseIs } from "./sites.ts";
 
 export interface Ready {
@@ -642,9 +642,9 @@ function judgeUnchanged(document: PendingDocument): Verdict | null {
 /** A person's, until that person has it go to the receiver of now: there it is a new one, and mapped as such. */
 function judgeElsewhere(document: PendingDocument): Verdict | null {
   const { engine, flow, link, delivery, number } = document;
-  const before = link === null ? null : receiverBefore(engine, flow, link);
-  if (link === null || before === null) return null;
-  const fault = otherReceiver(number, before, flow);
+  const receivers = link === null ? null : receiversOf(engine, flow, link);
+  if (link === null || receivers === null) return null;
+  const fault = otherReceiver(number, receivers);
   const verdict = untilRetried(document, fault.message, fault);
   if (verdict !== null) return verdict;
   engine.store.links.drop(link.kind, flow.side, delivery.recordId);

@@ -474,15 +474,18 @@ export function receivers(database: Database.Database) {
   const add = run<[kind: Kind, born: Side, sinceMs: number, receiver: string]>(
     "insert into receiver (kind, born, since_ms, receiver) values (?, ?, ?, ?)",
   );
+  const now = (kind: Kind, born: Side): string | null => at(kind, born, Number.MAX_SAFE_INTEGER);
   return {
     /** Who got what was linked then (ms UTC); null: nobody has written it down. */
     at,
+    /** Who gets them now; null: nobody has written it down. */
+    now,
     /**
      * From now on they go there. Whatever the clock showed, what is linked already went where they went before. Returns that;
      * null: nothing changes. Inside a transaction.
      */
     lead(kind: Kind, born: Side, receiver: string, nowMs: number): string | null {
-      const before = at(kind, born, Number.MAX_SAFE_INTEGER);
+      const before = now(kind, born);
       if (before === receiver) return null;
       const sinceMs = before === null ? 0 : Math.max(nowMs, (newestMs(kind, born) ?? 0) + 1);
       add(kind, born, sinceMs, receiver);
