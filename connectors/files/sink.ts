@@ -85,6 +85,21 @@ async function markOf(drop: Drop, staging: string) {
   return since === undefined ? null : { text, since };
 }
 
+/** What a folder was called when its mark was first seen. @throws SourceUnavailable */
+async function firstNameOf(
+  config: Placing,
+  { target, staging }: Folders,
+  { drop, notebook }: Site,
+): Promise<string> {
+  const mark = await orUnavailable(markOf(drop, staging), `cannot read ${staging}`);
+  // Beside the folder it moved with it; elsewhere it may serve several folders, and tells if it lies to them as it did.
+  const beside = config.staging === undefined ? "" : drop.path.relative(staging, target);
+  const name = `the folder of ${mark?.text} ${beside}`.trimEnd();
+  const known = notebook?.get(name) ?? null;
+  if (known === null) notebook?.set(name, target);
+  return known ?? target;
+}
+
 /** The marks that are being made. Sinks that share a staging folder share its mark. */
 const marking = new WeakMap<Drop, Map<string, Promise<void>>>();
 
@@ -269,14 +284,7 @@ export function fileSink(config: Placing, site: Site, writer: DocumentWriter): F
 
     async place() {
       await ready();
-      const { target, staging } = folders;
-      const mark = await orUnavailable(markOf(drop, staging), `cannot read ${staging}`);
-      // Beside the folder it moved with it; elsewhere it may serve several folders, and tells if it lies to them as it did.
-      const beside = config.staging === undefined ? "" : drop.path.relative(staging, target);
-      const name = `the folder of ${mark?.text} ${beside}`.trimEnd();
-      const known = site.notebook?.get(name) ?? null;
-      if (known === null) site.notebook?.set(name, target);
-      return known ?? target;
+      return firstNameOf(config, folders, site);
     },
 
     async prepare(request) {

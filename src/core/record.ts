@@ -19,6 +19,8 @@ export interface Change {
   readonly origin?: string;
   /** Set when it could not be read whole: it is stored and quarantined, and the rest of the page goes on. */
   readonly fault?: Fault;
+  /** Later versions of it that are over: their source has put them back. Left out: it does not say. */
+  readonly takesBack?: readonly string[];
 }
 
 /** A mapped document on its way into a request. */

@@ -191,6 +191,8 @@ type Fed =
   | {
       readonly is: "page";
       readonly records: readonly string[];
+      /** Of each of them the later versions that the platform has put back. */
+      readonly takenBack: readonly (readonly string[])[];
       /** Null: the feed has no more. */
       readonly next: string | null;
       /** Of a whole list: how many records are in the site's part. Null: it tells what changed. */
@@ -222,6 +224,7 @@ export function fedTo({ store, flows, sites }: Engine, asked: Question): Fed {
   return {
     is: "page",
     records: rows.map(({ text }) => text),
+    takenBack: rows.map(({ takenBack }) => takenBack),
     next: rows.at(-1)?.place ?? null,
     total: isWhole ? store.routes.count(flow.flow, asked.site) : null,
   };

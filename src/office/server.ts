@@ -148,8 +148,8 @@ export function serveHub({ engine, lists, hub, secrets }: HubParts) {
       };
       const fed = fedTo(engine, asked);
       if (fed.is !== "page") return refuse(REFUSED[fed.is], scrub(fed.message));
-      const { records, next, total } = fed;
-      const body = `{"data":[${records.join(",")}],"next":${JSON.stringify(next)},"total":${total}}`;
+      const { is: _, records, ...rest } = fed;
+      const body = `{"data":[${records.join(",")}],${JSON.stringify(rest).slice(1)}`;
       return { status: 200, body, type: "application/json; charset=utf-8", headers: name };
     } catch (error) {
       return explain(engine.store.told(error));

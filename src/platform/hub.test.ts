@@ -4,7 +4,14 @@ import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test } from "vitest";
-import { bill, type Bench, billMapping, engineOn } from "../../test/support/engine.ts";
+import {
+  bill,
+  type Bench,
+  billMapping,
+  engineOn,
+  pagesOf,
+  receiver,
+} from "../../test/support/engine.ts";
 import { testClock } from "../../test/support/clock.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Change, Page } from "../core/contract.ts";
@@ -79,8 +86,11 @@ async function hubOn(folder: string, { whole = false, laterMs = 0 } = {}) {
     clock: bench.clock,
     url: `http://127.0.0.1:${served.port}`,
     async tell(...changes: Change[]) {
+      await this.page({ changes });
+    },
+    async page({ changes, ...more }: Omit<Page, "position">) {
       const list = { name: "bills", total: changes.length, isLast: true, isComplete: true };
-      pages = [{ changes, position: 1, ...(whole ? { list } : {}) }];
+      pages = [{ changes, position: 1, ...(whole ? { list } : {}), ...more }];
       await this.read();
     },
     async read() {
@@ -240,6 +250,39 @@ test("a hub whose store is another one, or an older copy, is read anew by each s
   const empty = await hubOn(tempFolder());
   await empty.tell(told("4", "N-4"));
   expect((await readAt(empty.url, "north", at)).ids).toEqual(["4"]);
+});
+
+test("what the platform put back under an earlier time is taken by a site as by its hub, and what a restored hub has of it is old", async () => {
+  const [folder, older] = [tempFolder(), tempFolder()];
+  const hub = await hubOn(folder);
+  const site = engineOn(tempFolder());
+  const flow = site.flow({
+    from: "platform.bills",
+    side: "platform",
+    mapping: billMapping,
+    sink: receiver(),
+    source: pagesOf([]),
+  });
+  /** What the site has once it has read there. */
+  const readFrom = async ({ url }: { url: string }) => {
+    const source = hubSource(askingAt(url, TOKENS.north), "bills", false);
+    await runFlow(site.engine, { ...flow, source }, signal);
+    return JSON.parse(site.store.openRecords.text(flow.flow, "1") ?? "{}").updatedAt;
+  };
+  await hub.tell(told("1", "N-1", "20"));
+  expect(await readFrom(hub)).toContain("2026-11-20");
+  hub.engine.store.rest();
+  copyFileSync(storeFile(folder), storeFile(older));
+  const asked = { atMs: hub.clock.now().wallMs + 3_600_000, answeredAt: null };
+  await hub.page({ changes: [told("1", "N-1", "05")], asked });
+  expect(await readFrom(hub)).toContain("2026-11-05");
+  await hub.tell(told("1", "N-1", "06"));
+  expect(await readFrom(hub)).toContain("2026-11-06");
+  const restored = await hubOn(older, { laterMs: 1_000 });
+  await restored.tell(told("2", "N-2"));
+  expect(await readFrom(restored)).toContain("2026-11-06");
+  await restored.page({ changes: [told("1", "N-1", "05")], asked });
+  expect(await readFrom(restored)).toContain("2026-11-06");
 });
 
 test("of a whole list a site has its part, whole, and what left it is not in it", async () => {

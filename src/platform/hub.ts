@@ -6,6 +6,7 @@
 import { z } from "zod";
 import type { Examination, Page, Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
+import { defined } from "../core/defined.ts";
 import { type Json, sliceArray } from "../core/json.ts";
 import { type WalkPosition, unread } from "../core/watermark.ts";
 import type { Clock } from "../core/time.ts";
@@ -54,7 +55,10 @@ export function hubSource(asking: Asking, name: string, whole: boolean): Source 
           after = null;
           continue;
         }
-        const changes = fed.records.map((record) => changeOf(record, whole));
+        const changes = fed.records.map((record, at) => ({
+          ...changeOf(record, whole),
+          ...defined({ takesBack: fed.takenBack[at] }),
+        }));
         for (const { id } of changes) seen.add(id);
         const { next, total } = fed;
         const at: Position = { ...unread, hub: next ?? after };
@@ -84,6 +88,7 @@ export const examineFeeds = (asking: Asking, names: readonly string[]): Promise<
 
 interface Fed {
   readonly records: readonly string[];
+  readonly takenBack: readonly (readonly string[])[];
   readonly next: string | null;
   readonly total: number | null;
 }
@@ -106,7 +111,11 @@ async function ask(
   return fed;
 }
 
-const Rest = z.object({ next: z.string().nullable(), total: z.number().nullable() });
+const Rest = z.object({
+  takenBack: z.array(z.array(z.string())),
+  next: z.string().nullable(),
+  total: z.number().nullable(),
+});
 
 function fedIn(text: string): Fed | null {
   try {

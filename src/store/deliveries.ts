@@ -228,6 +228,8 @@ interface Routed {
   readonly atMs: number;
   readonly record: number;
   readonly text: string;
+  /** JSON: later versions of it that its source has put back. */
+  readonly takenBack: string;
 }
 
 /** Decisions for a site (`?2`) and for every one after a place, each in its order: SQLite merges them by `order by`. */
@@ -259,7 +261,8 @@ export function routes(database: Database.Database) {
   );
   const page = (isWhole: boolean) =>
     rows<[flow: number, site: string, after: number, limit: number], Routed>(
-      `select routed, at_ms as atMs, record, ${wholeIn("record")} as text
+      `select routed, at_ms as atMs, record, ${wholeIn("record")} as text,
+         (select json_group_array(d.version) from delivery d where d.record = record.record and d.version > record.version) as takenBack
        from (${decided}) as routed join record using (record) where ${standing(isWhole)} order by routed limit ?4`,
     );
   const pages = { list: page(true), changes: page(false) };
@@ -274,8 +277,9 @@ export function routes(database: Database.Database) {
     },
     /** What a site has not read, oldest first, with the corrections of people; of a whole list all that stands in it. */
     next: (flow: number, site: string, after: number, what: keyof typeof pages, limit: number) =>
-      pages[what](flow, site, after, limit).map(({ routed, atMs, record, text }) => ({
+      pages[what](flow, site, after, limit).map(({ routed, atMs, record, text, takenBack }) => ({
         routed,
+        takenBack: JSON.parse(takenBack) as readonly string[],
         place: `${routed}-${atMs}-${record}`,
         text: corrected(text, fields.standing(record)),
       })),

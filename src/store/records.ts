@@ -103,7 +103,7 @@ export function intake(database: Database.Database) {
     if (known !== null && change.version !== null && known.version !== null) {
       if (change.version === known.version && known.revision === revision) return "unchanged";
       isBack = change.version < known.version;
-      if (isBack && !times.isSetBack(known, change.version, asked)) return "stale";
+      if (isBack && !times.isSetBack(known, change, asked)) return "stale";
       if (change.version > known.version && times.isTold(known.record, change.version))
         return "stale";
     }
@@ -173,8 +173,8 @@ export function intake(database: Database.Database) {
  * An older version than the stored one is no news: pages are asked for while others are stored, and a source may answer
  * from a copy that lags. But a source whose clock was ahead and was put right writes its newest versions under earlier
  * times. So an older one is taken where no old answer can say it: it was never told before, and its list was begun when the
- * stored one had been here for {@link BEHIND_MS}, or the source's own clock says that the stored one is of the future. The
- * time that was taken back is old from then on.
+ * stored one had been here for {@link BEHIND_MS}, or the source's own clock says that the stored one is of the future, or a
+ * source that keeps what it was told names the stored one. The time that was taken back is old from then on.
  */
 function timesOf(database: Database.Database) {
   const { is, value } = asking(database);
@@ -191,10 +191,12 @@ function timesOf(database: Database.Database) {
     /** Does the source say it now, for all its earlier time? */
     isSetBack(
       { record, version: stored }: StoredVersion,
-      version: string,
+      { version, takesBack }: Change,
       asked: Asked | undefined,
     ): boolean {
-      if (asked === undefined || isTold(record, version)) return false;
+      if (version === null || isTold(record, version)) return false;
+      if (takesBack?.includes(stored ?? "") === true) return true;
+      if (asked === undefined) return false;
       const since = storedSince(record) ?? Infinity;
       const { atMs, answeredAt } = asked;
       const aheadMs = Date.parse(stored ?? "") - Date.parse(answeredAt ?? "");
