@@ -96,6 +96,7 @@ export class Company {
   readonly access = new Set(["access-0"]);
   readonly refresh = new Set(["refresh-0"]);
   refreshed = 0;
+  tokensAsked = 0;
   /** What else stands in answers with tokens; undefined: it is left out. */
   tokenMembers: Readonly<Record<string, unknown>> = {};
   /** The answer with the next tokens is lost. */
@@ -256,6 +257,7 @@ export class Company {
       void response.writeHead(status).end(JSON.stringify(body));
     if (request.headers.authorization !== `Basic ${basic}`)
       return say(401, { error: "invalid_client" });
+    this.tokensAsked++;
     const given = form.get("refresh_token") ?? form.get("code") ?? "";
     if (!this.refresh.has(given)) return say(400, { error: "invalid_grant" });
     this.refreshed++;

@@ -35,6 +35,15 @@ const ofGateway = (code: unknown, message = "message=Refused; statusCode=400") =
     time: 1_795_420_000_000,
   });
 
+/** As gateways write it to those who asked for JSON, too (routablehq/python-quickbooks, threads 43 and 120). */
+const xml = (code: string, said: string): string =>
+  '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>' +
+  '<IntuitResponse time="2026-11-23T09:30:00.000-08:00" xmlns="http://schema.intuit.com/finance/v3">' +
+  `<Fault type="SERVICE"><Error code="${code}"><Message>${said}</Message>` +
+  "<Detail>The request limit was reached.  Try again later</Detail></Error></Fault></IntuitResponse>";
+const throttledXml = (status: number): string =>
+  xml("3001", `message=ThrottleExceeded; errorCode=003001; statusCode=${status}`);
+
 const ROWS: readonly Row[] = [
   { status: 200, code: "6000", becomes: refused("business-rule") },
   { status: 400, code: "6000", becomes: refused("business-rule") },
@@ -80,6 +89,9 @@ const ROWS: readonly Row[] = [
     body: ofGateway(null, "message=ThrottleExceeded; errorCode=003001; statusCode=429"),
     becomes: later(60_000),
   },
+  { status: 429, body: throttledXml(429), becomes: later(60_000) },
+  { status: 403, body: throttledXml(403), becomes: later(60_000) },
+  { status: 401, body: xml("100", "General Authentication Error"), becomes: DONE },
   { status: 200, body: ofGateway(6210), becomes: refused("closed-period") },
   {
     status: 401,

@@ -70,6 +70,27 @@ describe("tokens", () => {
     }
   });
 
+  test("that Intuit ended are not asked for again before a person authorised, or five minutes passed", async () => {
+    const company = await openCompany();
+    const config = settings(company);
+    const dead = { refreshToken: "refresh-ended" };
+    staleIn(config, dead);
+    let now = new Date("2026-11-21T12:00:00.000Z");
+    const tokens = openTokens(
+      QuickbooksOnlineConfig.parse(config),
+      surroundingsIn("/", { now: () => now }),
+    );
+    const ended = { code: "invalid_grant" };
+    for (let times = 0; times < 3; times++)
+      await expect(tokens.access("access-0")).rejects.toMatchObject(ended);
+    expect(company.tokensAsked).toBe(1);
+    now = new Date(now.getTime() + 300_000);
+    await expect(tokens.access()).rejects.toMatchObject(ended);
+    expect(company.tokensAsked).toBe(2);
+    staleIn(config, { refreshToken: "refresh-0" });
+    expect(await tokens.access()).toBe("access-1");
+  });
+
   test("that come without a new refresh token, without its time or with an end for good are kept", async () => {
     const company = await openCompany();
     const config = settings(company);

@@ -60,6 +60,8 @@ const Answer = z.object({
 /** A person who must authorise anew is told this many days before. */
 export const EARLY_DAYS = 7;
 const EARLY_MS = 5 * 60_000;
+/** As long as the engine waits before it tries credentials again. */
+const ENDED_MS = 5 * 60_000;
 const LOCK_TRIES = 600;
 const LOCK_MS = 100;
 /** A lock this old was left by a process that was killed: asking takes half of it at most. */
@@ -70,19 +72,28 @@ const LIFE_DAYS = 5 * 365;
 export function openTokens(config: QuickbooksOnlineConfig, surroundings: Surroundings) {
   const file = tokenFile(config, surroundings.folder);
   let refreshing: Promise<string> | null = null;
+  /** The refresh token that Intuit ended: whoever asks is told so, without a call. */
+  let ended: { readonly refreshToken: string; readonly untilMs: number; error: unknown } | null =
+    null;
   const isGood = ({ accessToken, accessUntil }: Stored, rejected: string | undefined): boolean =>
     accessToken !== rejected && Date.parse(accessUntil) - EARLY_MS > surroundings.now().getTime();
   return {
     /** An access token that is good now. @param rejected the one that QuickBooks has just refused @throws LedgerError */
     async access(rejected?: string): Promise<string> {
       const stored = readTokens(file, config.company);
+      const nowMs = surroundings.now().getTime();
+      if (ended?.refreshToken === stored.refreshToken && nowMs < ended.untilMs) throw ended.error;
       if (isGood(stored, rejected)) return stored.accessToken;
       // Nobody's deadline ends it: an answer that is not stored may be the only one with the next token.
       refreshing ??= withLock(file, surroundings, async () => {
         const now = readTokens(file, config.company);
         if (isGood(now, rejected)) return now.accessToken;
         const form = { grant_type: "refresh_token", refresh_token: now.refreshToken };
-        const next = await askTokens(config, form, surroundings.now());
+        const next = await askTokens(config, form, surroundings.now()).catch((error: unknown) => {
+          if (error instanceof LedgerError && error.code === "invalid_grant")
+            ended = { refreshToken: now.refreshToken, untilMs: nowMs + ENDED_MS, error };
+          throw error;
+        });
         const tokens = { ...next, company: config.company, authorisedAt: now.authorisedAt };
         writeTokens(file, tokens);
         const { day, days } = authoriseBy(tokens, surroundings.now());

@@ -119,7 +119,7 @@ function openExchange(config: QuickbooksOnlineConfig, surroundings: Surroundings
       body: body?.text ?? null,
       signal,
     });
-    const json = parsedExact(text);
+    const json = parsedExact(text) ?? faultOfXml(text);
     const fault = faultIn(what, status, waitMsOf(headers["retry-after"]), json);
     if (fault === null) {
       // Every answer tells QuickBooks' clock; where the body leaves it out, the head has it.
@@ -153,6 +153,14 @@ function faultIn(
   if (status !== 200)
     return new LedgerError("answered", `${what}: HTTP ${status}`, { status, waitMs });
   return json === null ? new LedgerError("torn", `${what}: the answer is not JSON`) : null;
+}
+
+/** A gateway that refuses may answer in XML, whatever was asked for. Null: it is no fault of Intuit's. */
+function faultOfXml(text: string): object | null {
+  const code = /<Error code="(\w+)"/.exec(text)?.[1];
+  const inside = (name: string) => new RegExp(`<${name}>([^<]*)`).exec(text)?.[1] ?? null;
+  const error = { code, message: inside("Message"), detail: inside("Detail") };
+  return code === undefined ? null : { fault: { error } };
 }
 
 const TEXT_MOST = 300;

@@ -251,8 +251,10 @@ function partyIn(books: string, party: Party, rows: readonly Entry[]): PartyOf {
   const both = coded.find(({ mark }) => mark === companyId);
   if (both !== undefined) return { code, entry: both };
   const [named] = coded;
-  const [one, another] = own;
-  if (another !== undefined) return { code, entry: null, refusal: twice(books, party) };
+  const [one] = own;
+  // Documents that were made before and after it was linked name it by two codes: it is found for each.
+  if (own.some(({ id }) => id !== one?.id))
+    return { code, entry: null, refusal: twice(books, party) };
   if (named === undefined) return { code: one?.number ?? code, entry: one ?? null };
   if (named.mark !== null)
     return { code, entry: null, refusal: ofAnother(books, party, named.mark) };

@@ -99,6 +99,23 @@ test("no call creates more parties than the books take in one, and none twice in
   expect(made).toEqual([2, 1]);
 });
 
+test("a party that documents of one look name by its code and by its id is one party", async () => {
+  const found = entry({ id: "C-1", mark: "company-1", number: "C-1" });
+  const locate: LedgerAdapter["locate"] = (all) => Promise.resolve(all.map(() => found));
+  const books = booksWith({});
+  const { party } = books.adapters;
+  const parties = new Parties({
+    ...books,
+    adapters: { ...books.adapters, party: { ...(party as LedgerAdapter<"party">), locate } },
+  });
+  const named = ["C-1", "Lone Prairie"].map((code) => ({
+    document: { ...disputed, party: { code, name: "Lone Prairie", companyId: "company-1" } },
+  }));
+  const [one, other] = await parties.of(named, call);
+  expect([one, other]).toEqual([one, one]);
+  expect(one).toEqual({ code: "C-1", entry: found });
+});
+
 test("prices are what their source tells from its beginning; several of one name have none", async () => {
   const at = (product: string, price: string) => ({
     id: `T-1|${product}`,
