@@ -28,12 +28,20 @@ export const checksOf = (books: Books, needs: Needs): Check[] => [
 const releaseCheck = (books: Books): Check => [
   "release of Tryton",
   async () => {
-    const { version, series } = await books.tryton.release();
+    const { version, series, takesNumbers } = await books.tryton.release();
     const note = `fuelbridge is tested with Tryton ${TESTED.join(" and ")}, not with ${series}: try it on a copy of the books first`;
     const isTested = TESTED.includes(series);
-    return [{ what: `Tryton ${version}`, fault: null, ...(isTested ? {} : { note }) }];
+    const fault = takesNumbers ? null : NO_NUMBERS;
+    return [{ what: `Tryton ${version}`, fault, ...(isTested ? {} : { note }) }];
   },
 ];
+
+const NO_NUMBERS: Fault = {
+  code: "own-numbers",
+  message:
+    "from 8.2 on Tryton takes the number of an invoice or a shipment from no program: customer invoices (but with numbering: tryton) and delivery tickets are refused",
+  next: "Stay with Tryton 8.0, or pause the flows of both.",
+};
 
 /* The periods of what is about to be booked: of today and the next two months, and of documents that are stored and wait. */
 

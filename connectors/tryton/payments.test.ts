@@ -8,12 +8,15 @@ import type { PaymentDocument } from "../../src/ledger/documents.ts";
 import { ledgerOf } from "./index.ts";
 import { billSink, invoiceSink, paymentSink } from "./sinks.fixture.ts";
 import type { Decimal } from "../../src/core/decimal.ts";
+import { addCompany } from "../../test/support/tryton-setup.ts";
+import { readInvoices } from "./invoice-rows.ts";
 import { takeBack, unreconcile } from "./clerk.fixture.ts";
 import { day } from "./rows.ts";
 import {
   allInvoices,
   begun,
   billDocument,
+  booksOf,
   d,
   type Desk,
   deskIn,
@@ -89,6 +92,27 @@ async function cashOf({ clerk, books }: Desk, party: string, amount: Decimal): P
 
 describe.skipIf(!trytonIsThere)("payments into Tryton", () => {
   const server = useTryton();
+
+  test("two companies of one database that are both on the platform book the one payment each", async () => {
+    const { database, books } = deskIn(server);
+    await addCompany({ ...database, ...database.admin }, "Mesa");
+    const mesa = booksOf(database, { company: "Mesa" });
+    const [sold, bought] = [begun("out"), begun("in")];
+    await send(invoiceSink(books), sold);
+    await send(billSink(mesa), bought);
+    const received = paymentDocument({ invoice: sold.number });
+    const [bill] = await readInvoices(mesa, [["type", "=", "in"]]);
+    const made = paymentDocument({ ...received, type: "in", invoice: bill?.number ?? "" });
+    for (const [sink, payment] of [
+      [paymentSink(books), received],
+      [paymentSink(mesa), made],
+    ] as const) {
+      const answer = await send(sink, payment);
+      expect(answer.outcome).toBe("done");
+      expect(await find(sink, payment)).toMatchObject({ found: "exact", ids: answer.ids });
+    }
+    expect(await readInvoices(books, [["state", "=", "paid"]])).toHaveLength(2);
+  });
 
   test("payments settle their invoice, each booked once", async () => {
     const { desk, sink, invoice, toPay } = await booked(server);

@@ -198,7 +198,9 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
 
   /** @param domain that all of them are in */
   async function found(names: Names, domain: rpc.Domain, signal?: AbortSignal) {
-    const all = [...domain, clauseOf(names), OWED];
+    // Two companies of one database may both be on the platform: the payment of one is a payment of the other.
+    const own = rpc.where(await rpc.ofCompany(books, "move.company"));
+    const all = [...own, ...domain, clauseOf(names), OWED];
     const rows = await rpc.rowsOf(books, MOVE_LINE, all, PAYMENT_LINE, { signal });
     const lines = rows.filter(({ origin }) => origin?.startsWith(`${MOVE_LINE},`) !== true);
     return [...Map.groupBy(lines, ({ move }) => move.id)]
@@ -290,8 +292,7 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
       if (desired !== undefined) return located(desired, call);
       const moves = movesIn(named);
       if (numbers.length > 0) {
-        const company = await rpc.ofCompany(books, "move.company");
-        const domain = rpc.where({ ...company, "invoice_payments.number in": numbers });
+        const domain = rpc.where({ "invoice_payments.number in": numbers });
         const { signal } = call;
         const lines = await rpc.rowsOf(books, MOVE_LINE, domain, rpc.ids("move"), { signal });
         moves.push(...new Set(lines.map(({ move }) => move)));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
+import { addCompany } from "../../test/support/tryton-setup.ts";
 import { fileOf } from "../../test/support/tryton-file.ts";
 import { openLookup } from "./books.ts";
 import { faultOf, invoice, now, open, parties, stateOf } from "./wire.fixture.ts";
@@ -101,6 +102,22 @@ describe.skipIf(!trytonIsThere)("sessions", () => {
     expect(fault.message).toContain('no company "Other" for the user fuelbridge');
     const { company } = await open({ ...copy, company: copy.company }).session();
     expect(company).toBe((await admin.session()).company);
+  });
+
+  test("of a user's companies Tryton shows one, or all: another than the configured one is told", async () => {
+    const copy = server.copy("shown");
+    await addCompany({ ...copy, ...copy.admin }, "Other");
+    const admin = open({ ...copy, ...copy.admin, company: "Other" });
+    const [user] = await admin.call<[number]>("model.res.user.search", [
+      [["login", "=", copy.user]],
+    ]);
+    const other = { ...copy, company: "Other" };
+    expect(await parties(open(other))).toBeGreaterThan(0);
+    await admin.call("model.res.user.write", [[user], { company_filter: "one" }]);
+    const fault = await faultOf(parties(open(other)));
+    expect(fault).toMatchObject({ kind: "no-company" });
+    expect(fault.message).toContain('its current company only, and that is not "Other"');
+    expect(await parties(open({ ...copy, company: copy.company }))).toBeGreaterThan(0);
   });
 });
 

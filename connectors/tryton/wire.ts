@@ -102,6 +102,8 @@ type Release = { readonly [Name in keyof typeof NAMES]: (typeof NAMES)[Name][0 |
   readonly version: string;
   /** Major and minor: `8.0`. */
   readonly series: string;
+  /** Since 8.2 it refuses what clients show as read only, and a number is: of an invoice and of a shipment. */
+  readonly takesNumbers: boolean;
 };
 
 /** Where a server may be asked for its version (`common.server.version`): newer releases first. */
@@ -111,7 +113,9 @@ export function releaseOf(version: string): Release {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const at = major >= 8 ? 2 : major === 7 ? 1 : 0;
   const names = Object.entries(NAMES).map(([name, its]) => [name, its[at]] as const);
-  return { ...Object.fromEntries(names), version, series: `${major}.${minor}` } as Release;
+  const takesNumbers = major < 8 || (major === 8 && minor < 2);
+  const series = `${major}.${minor}`;
+  return { ...Object.fromEntries(names), version, series, takesNumbers } as Release;
 }
 
 /** The kind of a warning, by its name: `invoice_payment_term_12`, `<md5>.invoice_payment_term`. */
@@ -197,7 +201,7 @@ const errors = errorTable(
       "Correct user and password in the configuration, or the user in Tryton.",
     "#forbidden configuration:scope forbidden": NO_RIGHT,
     "#no-company not-sent no-company":
-      "Correct company in the configuration, or add it to the companies of that user in Tryton.",
+      "Correct company in the configuration, or add it to the companies of that user in Tryton and make it the current one (or set the user's Company Filter to All).",
   },
   TEXTS,
 );
@@ -438,6 +442,13 @@ async function logIn(askAt: (path: string) => Ask, options: TrytonOptions): Prom
     const session = { ask, release, user: id, authorization, context };
     if (company === undefined) return session;
     const its = await companyOf(session, company, user);
+    // Tryton's rules go by the user, never by what a call says of its company.
+    const { company_filter: shown, company: chosen } = preferences as rpc.Context;
+    if (shown !== "all" && chosen !== its)
+      throw failed(
+        "no-company",
+        `Tryton shows the user ${user} the records of its current company only, and that is not "${company}"`,
+      );
     return { ...session, context: { ...context, company: its } };
   } catch (error) {
     const isUnasked =

@@ -73,10 +73,32 @@ export async function setUpBooks(admin: TrytonOptions): Promise<void> {
     const company = (await tryton.session()).company as number;
     await chart(tryton, company);
     await fiscalYears(tryton, company);
-    await terms(tryton, company, currency);
+    await terms(tryton);
+    await payingBy(tryton, company, currency);
     await products(tryton);
     await places(tryton);
     await users(tryton, company);
+  });
+}
+
+/**
+ * One more company in the database, with a chart, periods and ways to pay as the first has them. `admin` works for it from
+ * then on; the synchronisation's user may work for both and sees what both have.
+ */
+export async function addCompany(admin: TrytonOptions, name: string): Promise<void> {
+  const currency = await within(admin, async (tryton) => {
+    const usd = await one(tryton, "currency.currency", ["code", "=", "USD"]);
+    await companyIn(tryton, name, usd);
+    return usd;
+  });
+  await within({ ...admin, company: name }, async (tryton) => {
+    const company = (await tryton.session()).company as number;
+    await chart(tryton, company);
+    await fiscalYears(tryton, company);
+    await payingBy(tryton, company, currency);
+    const user = await one(tryton, "res.user", ["login", "=", SYNC.user]);
+    const both = { companies: [["add", [company]]], company_filter: "all" };
+    await tryton.call("model.res.user.write", [[user], both]);
   });
 }
 
@@ -120,11 +142,17 @@ async function currencyAndCompany(tryton: Tryton): Promise<number> {
     digits: 2,
     rates: [["create", [{ date: day("2020-01-01"), rate: Decimal.of("1") }]]],
   });
-  const party = await create(tryton, "party.party", { name: COMPANY, code: "SELF" });
+  await companyIn(tryton, COMPANY, currency);
+  return currency;
+}
+
+/** A company that the user of the session works for from the next one on. */
+async function companyIn(tryton: Tryton, name: string, currency: number): Promise<void> {
+  const code = name === COMPANY ? "SELF" : name;
+  const party = await create(tryton, "party.party", { name, code });
   const company = await create(tryton, "company.company", { party, currency });
   const { user } = await tryton.session();
   await tryton.call("model.res.user.write", [[user], { companies: [["add", [company]]], company }]);
-  return currency;
 }
 
 async function chart(tryton: Tryton, company: number): Promise<void> {
@@ -208,12 +236,15 @@ async function fiscalYears(tryton: Tryton, company: number): Promise<void> {
   }
 }
 
-async function terms(tryton: Tryton, company: number, currency: number): Promise<void> {
+async function terms(tryton: Tryton): Promise<void> {
   for (const days of [10, 30])
     await create(tryton, "account.invoice.payment_term", {
       name: `Net ${days}`,
       lines: [["create", [{ type: "remainder", relativedeltas: [["create", [{ days }]]] }]]],
     });
+}
+
+async function payingBy(tryton: Tryton, company: number, currency: number): Promise<void> {
   const journal = await one(tryton, "account.journal", ["code", "=", "CASH"]);
   const cash = await one(tryton, "account.account", ["code", "=", "1000"]);
   await create(tryton, "account.invoice.payment.method", {
