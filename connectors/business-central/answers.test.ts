@@ -17,6 +17,7 @@ import {
 } from "./business-central.fixture.ts";
 import { KEY, NAME, type Company } from "./company.fixture.ts";
 import { businessCentral } from "./index.ts";
+import { Decimal } from "../../src/core/decimal.ts";
 import { surroundingsIn } from "../../test/support/surroundings.ts";
 
 describe("what the API answers", () => {
@@ -206,6 +207,15 @@ test.each([
       next: expect.stringContaining("General Ledger Setup"),
     })),
   );
+});
+
+test("an item whose price has VAT in it says so: rack prices are without", async () => {
+  const company = await openCompany();
+  const item = { unitPrice: Decimal.of("2.25"), priceIncludesTax: true };
+  company.enter("items", { number: "DYED", ...item });
+  const changes = await told(company, "prices", { prices: { list: "T-1" } });
+  const included = changes.map(({ id, text }) => [id, JSON.parse(text).taxIncluded]);
+  expect(Object.fromEntries(included)).toEqual({ "T-1|DYED": true, "T-1|ULSD-CLR": undefined });
 });
 
 test("doctor names each set that the user may not read, of what its flows use, with the next step", async () => {

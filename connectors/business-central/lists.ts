@@ -68,7 +68,7 @@ export function parties(
 
 const Item = Head.extend({
   number: text,
-  blocked: z.boolean(),
+  ...members(z.boolean(), "blocked priceIncludesTax"),
   unitPrice: decimal,
   ...members(textOrNone, "itemCategoryCode baseUnitOfMeasureCode"),
 });
@@ -93,5 +93,6 @@ export const priceTable = (
           name: code,
           unit: item.baseUnitOfMeasureCode?.toLowerCase() ?? "",
           formula: unitPrice.plain(),
+          taxIncluded: item.priceIncludesTax,
         },
 });

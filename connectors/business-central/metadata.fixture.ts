@@ -26,7 +26,7 @@ const SETS: Readonly<Record<string, string>> = {
   customers: PARTY,
   vendors: PARTY,
   items:
-    "id guid-, number code20, displayName text100, itemCategoryCode code20, blocked bool, unitPrice decimal, baseUnitOfMeasureCode code10, lastModifiedDateTime stamp-",
+    "id guid-, number code20, displayName text100, itemCategoryCode code20, blocked bool, unitPrice decimal, priceIncludesTax bool, baseUnitOfMeasureCode code10, lastModifiedDateTime stamp-",
   accounts:
     "id guid-, number code20, displayName text100, blocked bool, directPosting bool, lastModifiedDateTime stamp-",
   unitsOfMeasure: CODED,

@@ -125,6 +125,14 @@ test("two items of one name, as categories have them, have no single price, whic
   expect((await faults(second))[0]).toBe("no-single-price");
 });
 
+test("an item whose price has the tax in it says so: rack prices are without", async () => {
+  const company = await openCompany();
+  const price = { UnitPrice: Decimal.of("2.25"), SalesTaxIncluded: true, Active: true };
+  company.enter("Item", { ...price, Name: "DYED", FullyQualifiedName: "DYED" });
+  const { records } = await readAll(sourceOf(company, "prices"), null);
+  expect(records["T-1|DYED"]).toMatchObject({ taxIncluded: true });
+});
+
 test("an inactive item has no price under the name that QuickBooks gives it, and its twin's counts alone", async () => {
   const company = await openCompany();
   const item = { Name: "DYED", UnitPrice: Decimal.of("2.25"), Active: true };

@@ -197,8 +197,10 @@ export const priceTable = (
   },
   line(row) {
     const code = row.needed("Name");
-    const price = row.decimal(of === "sales" ? "UnitPrice" : "PurchaseCost");
+    const isSold = of === "sales";
+    const price = row.decimal(isSold ? "UnitPrice" : "PurchaseCost");
+    const taxIncluded = row.yes(isSold ? "SalesTaxIncluded" : "PurchaseTaxIncluded") === true;
     if (row.yes("Active") === false || price === null || price.sign === 0) return null;
-    return { list, code, name: code, unit, formula: price.text };
+    return { list, code, name: code, unit, formula: price.text, taxIncluded };
   },
 });

@@ -353,7 +353,7 @@ const LINE = {
   ...rpc.texts("formula"),
   // The least quantity that it is for.
   ...rpc.amountsOrNone("quantity"),
-  ...rpc.texts("price_list.name"),
+  price_list: rpc.one({ ...rpc.texts("name"), ...rpc.flags("tax_included") }),
   product: rpc.one({
     ...rpc.textsOrNone("code"),
     ...rpc.texts("name default_uom.symbol"),
@@ -365,12 +365,13 @@ export const priceTable = (books: Books): PriceTable<PriceRow> => ({
     changed: changedRows(books, PRICE_PARTS, (ids, signal) => priceRows(books, ids, signal)),
   },
   line: ({ price_list, product, formula, quantity }) => ({
-    list: price_list,
+    list: price_list.name,
     code: product.code,
     name: product.name,
     unit: product.default_uom,
     formula,
     byQuantity: quantity !== null && quantity.sign !== 0,
+    taxIncluded: price_list.tax_included,
   }),
 });
 
@@ -383,11 +384,13 @@ async function priceRows(
   signal: AbortSignal,
 ): Promise<readonly PriceRow[]> {
   const asked = rpc.where({ "id in": ids });
-  const lists = await rpc.rowsOf(books, "product.price_list", asked, rpc.texts("name"), { signal });
-  // By name: two lists of one name would be two prices of one terminal.
+  const search = { inactive: true, signal } as const;
+  const lists = await rpc.rowsOf(books, "product.price_list", asked, rpc.texts("name"), search);
+  // By name: two lists of one name would be two prices of one terminal. One that is inactive leaves its name to another.
   const domain = rpc.where({
     ...(await rpc.ofCompany(books, "price_list.company")),
     "price_list.name in": lists.map(({ name }) => name),
+    "price_list.active =": true,
     "product !=": null,
   });
   return rpc.rowsOf(books, PRICE_LINES, domain, LINE, { order: ORDER, signal });

@@ -582,7 +582,7 @@ export const bookedRackPrices = defineMapping({
       throw refused(
         "tax-included",
         "the list's prices include tax",
-        "Rack prices are without tax: export a list without it.",
+        "Rack prices are without tax: enter the price without it, or export a list that has none.",
         "taxIncluded",
       );
     return {

@@ -274,6 +274,8 @@ export interface PriceLine {
   readonly formula: string;
   /** It is for a quantity of its own. Left out: it is not. */
   readonly byQuantity?: boolean;
+  /** Tax is in it. Left out: it is not. */
+  readonly taxIncluded?: boolean;
 }
 
 /** How prices are told by `list|product`. */
@@ -286,13 +288,14 @@ export const priceChanges = (books: string, lines: readonly PriceLine[]): Change
 /** All lines of one product in one list, the one that counts first: the platform takes one price. */
 function priceChange(books: string, lines: readonly PriceLine[]): Change {
   const [line, another] = lines as readonly [PriceLine, ...PriceLine[]];
-  const { list, code, name, unit } = line;
+  const { list, code, name, unit, taxIncluded = false } = line;
   const formula = line.formula.trim();
   const head = { id: priceId(line), version: null, origin: `price list ${list}` };
   const fault = priceFault(books, { ...line, formula }, another);
   if (fault === null) {
     const price = Decimal.of(formula);
-    const record = { list, product: code ?? "", price, unit } satisfies PriceRecord;
+    const priced = { list, product: code ?? "", price, unit };
+    const record: PriceRecord = taxIncluded ? { ...priced, taxIncluded } : priced;
     return { ...head, text: stringifyExact(record) };
   }
   const formulas = lines.map((one) => one.formula);

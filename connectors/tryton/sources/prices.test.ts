@@ -7,9 +7,10 @@ import { byId, type Desk, deskIn, exactly, reader, prices } from "./source.fixtu
 describe.skipIf(!trytonIsThere)("prices of Tryton", () => {
   const server = useTryton();
 
-  async function listOf(desk: Desk, name: string, lines: readonly object[]): Promise<number> {
+  async function listOf(desk: Desk, name: string, lines: readonly object[], more: object = {}) {
     const { company } = await desk.clerk.session();
-    return desk.create("product.price_list", { name, company, lines: [["create", lines]] });
+    const values = { name, company, lines: [["create", lines]], ...more };
+    return desk.create("product.price_list", values);
   }
   const codes = async (desk: Desk) => {
     const rows = await desk.clerk.call<{ id: number; code: string }[]>(
@@ -71,6 +72,27 @@ describe.skipIf(!trytonIsThere)("prices of Tryton", () => {
     const { changes } = await it.read();
     expect(changes.length).toBeGreaterThan(0);
     for (const { fault } of changes) expect(fault).toMatchObject({ code: "no-single-price" });
+  });
+
+  test("one that people deactivate leaves its name to the other, and both are told as they are then", async () => {
+    const desk = deskIn(server);
+    const [a] = await codes(desk);
+    const old = await listOf(desk, "T-1", [{ product: a.id, formula: "2.10" }]);
+    await listOf(desk, "T-1", [{ product: a.id, formula: "2.90" }]);
+    const it = reader(prices(desk.books));
+    await it.read();
+    await desk.write("product.price_list", old, { active: false });
+    const { changes } = await it.read();
+    expect(changes.flatMap(({ fault }) => fault ?? [])).toEqual([]);
+    expect(byId(changes)).toMatchObject({ [`T-1|${a.code}`]: { price: 2.9 } });
+  });
+
+  test("a list whose prices have the taxes in them says so: rack prices are without", async () => {
+    const desk = deskIn(server);
+    const [a] = await codes(desk);
+    await listOf(desk, "T-1", [{ product: a.id, formula: "2.90" }], { tax_included: true });
+    const { changes } = await reader(prices(desk.books)).read();
+    expect(byId(changes)).toMatchObject({ [`T-1|${a.code}`]: { price: 2.9, taxIncluded: true } });
   });
 
   test("a new price is told, and so is a list that was renamed", async () => {
