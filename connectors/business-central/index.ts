@@ -42,6 +42,7 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
         ...(config.prices === undefined ? {} : { price: priceTable(wire, config.prices) }),
       },
       errors,
+      service: "the service health page of Microsoft 365",
       config,
       onAccount: true,
       surroundings,

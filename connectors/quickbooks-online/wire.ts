@@ -347,7 +347,11 @@ const errors = errorTable({
 });
 
 /** For the parts of src/ledger that tell people about these books and sort their errors. */
-export const QUICKBOOKS = { name: "QuickBooks", errors } as const;
+export const QUICKBOOKS = {
+  name: "QuickBooks",
+  errors,
+  service: "status.developer.intuit.com",
+} as const;
 
 /* What QuickBooks Online calls its records and what is in them. What is empty is left out there. */
 

@@ -18,6 +18,14 @@ test("a stop is told with the advice of the books' own table, met by writing or 
   });
 });
 
+test("who may start the books is told to; where somebody else runs them, people look where that one tells of disturbances", () => {
+  const cut = new LedgerError("not-sent", "ECONNREFUSED");
+  const books = { name: "Books", errors: rows };
+  expect(unavailable(cut, books).next).toMatch(/^Start Books, or correct its address;/);
+  const next = /^Look whether this machine reaches the internet, and what status\.example tells/;
+  expect(unavailable(cut, { ...books, service: "status.example" }).next).toMatch(next);
+});
+
 test("a write that is refused in words that no row knows is told as such; a failing server, a cut and a look are not", () => {
   expect(answerOf(answered(400), false)).toMatchObject({ outcome: "unknown", unlisted: true });
   const coded = sorted(

@@ -14,7 +14,7 @@ import {
   unanswered,
   unknown,
 } from "../core/outcome.ts";
-import { type ErrorRow, type ErrorSort, LedgerError, type Verb } from "./port.ts";
+import { type Books, type ErrorRow, type ErrorSort, LedgerError, type Verb } from "./port.ts";
 
 /** What people read of an error after which the same bytes go again. */
 export const TRIED_AGAIN = "It is tried again by itself.";
@@ -139,7 +139,7 @@ export const faultOf = (row: ErrorRow | null, message: string): Fault => ({
 /** What a failed call means to whoever wanted to read. @throws the error itself when it is none of an ERP's */
 export function unavailable(
   error: unknown,
-  { name, errors }: { readonly name: string; readonly errors: readonly ErrorRow[] },
+  { name, errors, service }: Pick<Books, "name" | "errors" | "service">,
 ): SourceUnavailable {
   if (error instanceof Refused)
     return new SourceUnavailable(`${name} cannot be read: ${error.fault.message}`, {
@@ -148,10 +148,14 @@ export function unavailable(
     });
   const { row, error: cause } = sorted(error, "read", errors);
   const waitMs = waitMsOf(row, cause);
-  const remedy =
+  const ofOurs =
     cause.phase === "not-sent"
       ? `Start ${name}, or correct its address`
       : `Read the log of ${name}, and look at the network`;
+  const remedy =
+    service === undefined
+      ? ofOurs
+      : `Look whether this machine reaches the internet, and what ${service} tells of disturbances`;
   return new SourceUnavailable(`${name} cannot be read: ${cause.message}`, {
     next: row?.next ?? `${remedy}; reading goes on by itself.`,
     cause,

@@ -306,6 +306,8 @@ export interface Books {
   };
   /** First match wins. */
   readonly errors: readonly ErrorRow[];
+  /** Of books that somebody else runs: where disturbances are told. */
+  readonly service?: string;
   /** The longest time that a call may still run at the receiver after its answer was lost, ms. */
   readonly settleMs: number;
   /** How long a paid invoice waits for its payments where a flow brings them, ms; 0: it does not wait. */

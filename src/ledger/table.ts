@@ -360,7 +360,10 @@ export const currencyCheck =
   };
 
 /** The books of one company by tables. */
-interface LedgerOptions extends Pick<Books, "name" | "errors" | "onAccount" | "expect"> {
+interface LedgerOptions extends Pick<
+  Books,
+  "name" | "errors" | "service" | "onAccount" | "expect"
+> {
   readonly config: { readonly settleMs: number; readonly settleAfter: number };
   readonly surroundings: Pick<Surroundings, "now" | "ignore" | "currency">;
   /** Whole lists of what the ERP has of its own, by their names as sources. Left out: its tables tell them. */
