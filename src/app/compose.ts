@@ -243,7 +243,7 @@ async function open(
       governor,
       trouble,
       warnings: () =>
-        [...endpoints].flatMap(([endpoint, { warnings }]) =>
+        [["fuelbridge", store] as const, ...endpoints].flatMap(([endpoint, { warnings }]) =>
           (warnings?.() ?? []).map((warning): Warning => ({ ...warning, endpoint })),
         ),
       tables: plain.tables,

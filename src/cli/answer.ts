@@ -5,7 +5,7 @@
 import { CommanderError } from "commander";
 import type { Config } from "../config/config.ts";
 import type { Problem } from "../config/problems.ts";
-import { exitCodes, FuelbridgeError } from "../core/errors.ts";
+import { aboutMachine, exitCodes, FuelbridgeError } from "../core/errors.ts";
 import { scrubbed } from "../app/configuration.ts";
 
 export interface Answer {
@@ -106,11 +106,14 @@ function systemFault(error: unknown): (Omit<Complaint, "message"> & { exitCode: 
   const { code = "" } = error as { code?: unknown };
   if (!(error instanceof Error) || typeof code !== "string") return null;
   const known = Object.entries(SYSTEM).find(([codes]) => new RegExp(`^(${codes})`).test(code));
-  return known === undefined ? null : known[1];
+  if (known === undefined) return null;
+  const [, fault] = known;
+  const next = fault.exitCode === exitCodes.environment ? aboutMachine(code) : undefined;
+  return { ...fault, next: next ?? fault.next };
 }
 
 const SYSTEM: Readonly<Record<string, Omit<Complaint, "message"> & { exitCode: number }>> = {
-  "EACCES$|EPERM$|EROFS$": {
+  "EACCES$|EPERM$|EROFS$|EMFILE$|ENFILE$|ENOMEM$|EAGAIN$": {
     code: "environment",
     next: "Give the user of this command that right, or give the command as the user that runs fuelbridge.",
     exitCode: exitCodes.environment,

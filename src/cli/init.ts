@@ -20,7 +20,7 @@ import type { z } from "zod";
 import { causeOf } from "../config/problems.ts";
 import { columnsRead, type Connector, type Mapping } from "../core/contract.ts";
 import { defined } from "../core/defined.ts";
-import { ConfigurationError, EnvironmentError, exitCodes } from "../core/errors.ts";
+import { aboutMachine, ConfigurationError, EnvironmentError, exitCodes } from "../core/errors.ts";
 import { calendarOf, faultOfTimeZone } from "../core/time.ts";
 import { shippedFolder } from "../formats/table/profile.ts";
 import { lined, table } from "../views/text.ts";
@@ -401,7 +401,7 @@ function flagged(field: Field, options: Given["options"]): string | undefined {
   } catch (error) {
     throw new ConfigurationError(
       `${flag}: the file ${value} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)}).`,
-      "Name a text file with nothing but the value.",
+      aboutMachine(causeOf(error)) ?? "Name a text file with nothing but the value.",
       error,
     );
   }
@@ -749,8 +749,9 @@ export function writeSite(
     const { path = "A file" } = error as NodeJS.ErrnoException;
     throw new EnvironmentError(
       `${path} cannot be written (${causeOf(error)}).`,
-      "Run it as a user who may write there (for a service with a user of its own: sudo, and --owner NAME). " +
-        "What was written stays; run it again afterwards.",
+      aboutMachine(causeOf(error)) ??
+        "Run it as a user who may write there (for a service with a user of its own: sudo, and --owner NAME). " +
+          "What was written stays; run it again afterwards.",
       error,
     );
   }

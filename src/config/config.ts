@@ -5,7 +5,7 @@
  */
 import { dirname, resolve } from "node:path";
 import type { Connector, Mapping } from "../core/contract.ts";
-import { ConfigurationError, EnvironmentError } from "../core/errors.ts";
+import { aboutMachine, ConfigurationError, EnvironmentError } from "../core/errors.ts";
 import { sumOf } from "../core/groups.ts";
 import { siteNames, type SiteRules } from "../core/sites.ts";
 import { check, CROSS_REFERENCES, type Depth, type Known, type Written } from "./check.ts";
@@ -164,7 +164,8 @@ export function readConfig(path: string, env: Known["env"]): Written {
       );
     throw new ConfigurationError(
       `The configuration ${path} cannot be read (${causeOf(error)}).`,
-      "Name another one with --config FILE, or start from config/example.yaml (UTF-8).",
+      aboutMachine(code) ??
+        "Name another one with --config FILE, or start from config/example.yaml (UTF-8).",
       error,
     );
   }

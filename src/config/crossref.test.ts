@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +19,23 @@ function setup(items: string | Buffer = "product,item\nULSD,ITEM-1\n") {
   write(items);
   return { folder, file, write, tables: openTables(folder) };
 }
+
+test.skipIf(process.platform === "win32")(
+  "where this machine has too many files open, nobody is told to mend the table",
+  () => {
+    const { folder, tables } = setup();
+    const program = `
+    import { openSync } from "node:fs";
+    import { openTables } from ${JSON.stringify(join(import.meta.dirname, "crossref.ts"))};
+    const tables = openTables(${JSON.stringify(folder)});
+    try { for (;;) openSync("/dev/null"); } catch {}
+    try { tables.row("items", "ULSD"); } catch (error) { process.stdout.write(error.next); }`;
+    const start = ["-c", `ulimit -n 60; exec "$0" --input-type=module -e "$1"`, process.execPath];
+    const { stdout } = spawnSync("sh", [...start, program], { encoding: "utf8" });
+    expect(stdout).toContain("This machine has too much open");
+    expect(tables.row("items", "ULSD")).not.toBeNull();
+  },
+);
 
 test("a row is found by the first column, whole", () => {
   const { tables } = setup("product,item,note\nULSD,ITEM-1,clear\nUNL-87,087,\n");

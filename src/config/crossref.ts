@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
-import { ConfigurationError } from "../core/errors.ts";
+import { aboutMachine, ConfigurationError } from "../core/errors.ts";
 import { push } from "../core/groups.ts";
 import { lookedUp } from "../core/keys.ts";
 import { causeOf, type Complaint, shown } from "./problems.ts";
@@ -135,7 +135,7 @@ function listed(folder: string): string[] {
     if (causeOf(error) === "ENOENT") return [];
     throw new ConfigurationError(
       `${folder} cannot be listed (${causeOf(error)}).`,
-      "Let the service's user read it.",
+      aboutMachine(causeOf(error)) ?? "Let the service's user read it.",
       error,
     );
   }
@@ -233,7 +233,8 @@ function textOf(file: string): string | TableFault {
     return {
       line: 1,
       message: `it cannot be read (${cause})`,
-      remedy: `Let it be a text file that the service's user can read. ${CORRECT}`,
+      remedy:
+        aboutMachine(cause) ?? `Let it be a text file that the service's user can read. ${CORRECT}`,
     };
   }
 }
@@ -360,7 +361,8 @@ function written(file: string, write: () => void): void {
   } catch (error) {
     throw new ConfigurationError(
       `The table ${file} cannot be written (${causeOf(error)}).`,
-      "Let the service's user write in the folder of the tables, or add the row by hand.",
+      aboutMachine(causeOf(error)) ??
+        "Let the service's user write in the folder of the tables, or add the row by hand.",
       error,
     );
   }

@@ -5,6 +5,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import { aboutMachine } from "../core/errors.ts";
 import { causeOf, type Complaint, type Path, type Problem, settingOf } from "./problems.ts";
 
 interface Place {
@@ -254,6 +255,7 @@ function readReferenced(name: string, path: string): Found {
     return {
       message: `the file ${path} cannot be read (${causeOf(error)})`,
       remedy:
+        aboutMachine(causeOf(error)) ??
         "Create it as UTF-8 text that the service's user can read, with nothing but the value.",
     };
   }

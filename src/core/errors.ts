@@ -5,6 +5,27 @@
 import type { Fault } from "./record.ts";
 import type { Kind } from "./kinds.ts";
 
+const BUSY_HERE = "This machine has too much open or too little memory: look what else runs on it.";
+const SPACE = "Free space on that disk (`df`; where some is free, `df -i`) or raise the quota.";
+const MACHINE: Readonly<Record<string, string>> = {
+  EMFILE: BUSY_HERE,
+  ENFILE: BUSY_HERE,
+  ENOMEM: BUSY_HERE,
+  EAGAIN: BUSY_HERE,
+  ENOSPC: SPACE,
+  EDQUOT: SPACE,
+  EFBIG: SPACE,
+  EROFS: "Mount that file system writable.",
+  EIO: "Look at the disk and at the file server.",
+};
+
+/**
+ * What a person can do about an error of the file system that is about the machine, whichever file it met; undefined: it is about
+ * that file, and who asked for it knows. `code`: `EMFILE`, or anything else.
+ */
+export const aboutMachine = (code: unknown): string | undefined =>
+  typeof code === "string" && Object.hasOwn(MACHINE, code) ? MACHINE[code] : undefined;
+
 /** Exit codes of every command: docs/commands.md says what each means. */
 export const exitCodes = {
   ok: 0,

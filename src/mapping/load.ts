@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Figures, Mapping } from "../core/contract.ts";
 import { Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
-import { EnvironmentError, FuelbridgeError, Refused } from "../core/errors.ts";
+import { aboutMachine, EnvironmentError, FuelbridgeError, Refused } from "../core/errors.ts";
 import { definedAt, expectDocument, MappingMistake, returnedWrong } from "./define.ts";
 
 /** What is wrong with a site's module, and where: as a problem of a configuration that is about no setting. */
@@ -100,7 +100,8 @@ function rootOf(folder: string): string {
     const { code } = error as NodeJS.ErrnoException;
     throw new EnvironmentError(
       `The folder of the site's mappings ${folder} cannot be read (${code ?? String(error)}).`,
-      "Create it, let the service's user read it, or correct `mappings` in the configuration.",
+      aboutMachine(code) ??
+        "Create it, let the service's user read it, or correct `mappings` in the configuration.",
       error,
     );
   }

@@ -2,13 +2,13 @@
  * What Prometheus reads, made anew from the office's answers for each scrape: nothing is counted twice, and a restart
  * resets nothing. Labels are flows, directions, states, purposes and codes of causes; no document is ever one.
  */
-import { statfsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { Counter, Gauge, Registry } from "prom-client";
 import { sumOf } from "../core/groups.ts";
 import { lateCodes } from "../engine/schedule.ts";
 import type { FlowStatus, Status } from "./answers.ts";
 import type { Office } from "./questions.ts";
-import { storeFile } from "../store/database.ts";
+import { freeIn, storeFile } from "../store/database.ts";
 
 /** Codes of causes are few; what comes beyond so many in one flow is counted as `other`. */
 const CAUSES_MAX = 40;
@@ -98,13 +98,12 @@ function adder(registry: Registry): Add {
 
 function ofProcess(add: Add, { version, daemon, healthy }: Status, state: string): void {
   const { size } = statSync(storeFile(state), { throwIfNoEntry: false }) ?? { size: 0 };
-  const { bavail, bsize } = statfsSync(state);
   add({ build_info: 1 }, { version });
   add({
     healthy: one(healthy),
     start_time_seconds: seconds(daemon?.startedAt),
     store_bytes: size,
-    store_free_bytes: bavail * bsize,
+    store_free_bytes: freeIn(state),
   });
 }
 

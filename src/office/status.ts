@@ -3,7 +3,7 @@ import type { Tables } from "../config/crossref.ts";
 import { type Governor, PAUSED, waitsForRequests } from "../core/budget.ts";
 import type { Endpoint } from "../core/contract.ts";
 import type { FaultCode } from "../core/faults.ts";
-import { DAY_MS, iso, lastDayOf } from "../core/time.ts";
+import { DAY_MS, dayBefore, iso, lastDayOf } from "../core/time.ts";
 import { placeOf, type Quiet, toldOf } from "../core/silence.ts";
 import type { Backfills } from "../engine/backfill.ts";
 import type { Daemon } from "../engine/daemon.ts";
@@ -29,6 +29,8 @@ export interface Warning {
   readonly code: string;
   readonly message: string;
   readonly next: string;
+  /** It is told at night, too. Left out: not. */
+  readonly urgent?: boolean;
 }
 
 /** A breaker: something that pauses work and harms nothing. */
@@ -480,11 +482,13 @@ interface NotCompared extends Pick<Unasked, "endpoint" | "why" | "what"> {
 }
 
 /**
- * Whether a month (`2026-10`) may be closed: how all stands now, and when each comparison that had the whole month was made
+ * Whether a month (`2026-10`; null: the last one that is over by the company's calendar) may be closed: how all stands now, and when each comparison that had the whole month was made
  * after it, ISO 8601 UTC; null: never.
  */
-export function monthEnd(parts: OfficeParts, month: string) {
-  const { store, dayOf } = parts.engine;
+export function monthEnd(parts: OfficeParts, asked: string | null) {
+  const { store, dayOf, clock } = parts.engine;
+  const firstOfMonth = `${dayOf(iso(clock.now().wallMs)).slice(0, 7)}-01`;
+  const month = asked ?? dayBefore(firstOfMonth).slice(0, 7);
   const days = { from: `${month}-01`, to: lastDayOf(month) };
   /** Begun after the month. */
   const after = (run: SweepRow | null): SweepRow | null =>

@@ -22,7 +22,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { ConfigurationError, StorageError, StoreInUse } from "../core/errors.ts";
+import { aboutMachine, ConfigurationError, StorageError, StoreInUse } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import { capital } from "../core/text.ts";
 import { schemaSteps } from "./schema.ts";
@@ -139,7 +139,7 @@ function onDisk<T>(path: string, work: () => T): T {
   } catch (error) {
     throw new StorageError(
       `${path} cannot be written by user ${thisUser()}: ${(error as Error).message}.`,
-      CHECK_DISK,
+      aboutMachine((error as { code?: unknown }).code) ?? CHECK_DISK,
       error,
     );
   }
@@ -153,13 +153,39 @@ export function assertSpace(path: string): void {
 
 /** Null: there is enough to send. Throws what the file system throws. */
 function faultOfSpace(folder: string): Fault | null {
-  const { bavail, bsize } = statfsSync(folder);
-  const free = bavail * bsize;
+  const free = freeIn(folder);
   if (free >= FREE_BYTES_MIN) return null;
   return {
     code: "disk-full",
     message: `only ${Math.floor(free / 1024 / 1024)} MB are free where the store ${storeFile(folder)} is; 256 MB are needed to send safely`,
     next: "Free some space and start again; nothing was sent and nothing is lost.",
+  };
+}
+
+/** Bytes that are free to us. Throws what the file system throws. */
+export function freeIn(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+/**
+ * What is told before {@link assertSpace} ends the process, which nobody could be told any more: from twice the room on that it
+ * asks for, until there is three times as much. `free`: bytes.
+ */
+export function spaceAhead(path: string, free = () => freeIn(dirname(path))) {
+  let isLow = false;
+  return (): (Fault<string> & { urgent: true })[] => {
+    const now = free();
+    isLow = now < (isLow ? 3 : 2) * FREE_BYTES_MIN;
+    if (!isLow) return [];
+    return [
+      {
+        code: "space",
+        urgent: true,
+        message: `only ${Math.floor(now / 1024 / 1024)} MB are free where the store ${path} is; below 256 MB the daemon sends nothing and ends`,
+        next: "Free some space on that disk (`df`).",
+      },
+    ];
   };
 }
 

@@ -17,7 +17,7 @@ import { testClock } from "../../test/support/clock.ts";
 import { isMounted, tempFolder } from "../../test/support/folder.ts";
 import { Daemon } from "../engine/daemon.ts";
 import { watchForRestore } from "../engine/deliver.ts";
-import { faultOfState, markFile } from "./database.ts";
+import { faultOfState, markFile, spaceAhead } from "./database.ts";
 import { openStore } from "./store.ts";
 
 const signal = new AbortController().signal;
@@ -117,6 +117,17 @@ test("a state folder that can be made or written has no fault, and looking makes
   writeFileSync(join(folder, "file"), "");
   expect(faultOfState(join(folder, "a"))).toBeNull();
   expect(faultOfState(join(folder, "file", "b"))).toMatchObject({ code: "state-not-writable" });
+});
+
+test("a disk that fills is told before the daemon has to end, and until there is room again", () => {
+  let free = 600;
+  const look = spaceAhead("fuelbridge.sqlite", () => free * 1024 * 1024);
+  const told = [600, 511, 700, 767, 768, 700, 100].map((now) => {
+    free = now;
+    return look().map(({ code, message }) => [code, message.slice(0, 16)]);
+  });
+  const low = (now: number) => [["space", `only ${now} MB are `]];
+  expect(told).toEqual([[], low(511), low(700), low(767), [], [], low(100)]);
 });
 
 test("a disk that is too full to send is told by who looks at the state folder, not by the daemon's end alone", ({

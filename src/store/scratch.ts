@@ -2,11 +2,12 @@
  * A scratch on disk, for one reading of something large. Nothing in it has to survive: it is one transaction that is
  * never committed, and on POSIX the file has no name once it is open, so that a killed process leaves nothing behind.
  */
-import { mkdirSync, readdirSync, rmSync, statfsSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Kept, Scratch } from "../core/scratch.ts";
+import { freeIn } from "./database.ts";
 import { asking } from "./statements.ts";
 
 /** Twice what the store must be left with (database.ts): what it needs grows while records are taken in. */
@@ -177,11 +178,6 @@ function expectSpace({ folder, goesOn, free }: Disk, bytes: number, what: string
     `The disk of ${folder} has ${Math.floor(left / MB)} MB free; ${what} ${Math.ceil(bytes / MB)} MB.`,
     { next: `Free space on that disk; ${goesOn}.` },
   );
-}
-
-function freeIn(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
 }
 
 const MB = 1024 * 1024;

@@ -1,5 +1,6 @@
 /** The store: one SQLite file that is the truth about every document. Every change to it goes through here. */
 import type Database from "better-sqlite3";
+import type { Fault } from "../core/record.ts";
 import { type Copied, copyStore, examining } from "./backup.ts";
 import {
   assertSpace,
@@ -9,6 +10,7 @@ import {
   guarded,
   highWater,
   openDatabase,
+  spaceAhead,
   storeFile,
   told,
 } from "./database.ts";
@@ -60,6 +62,8 @@ export interface Store
   examine(signal: AbortSignal, between: () => Promise<void>): Promise<void>;
   /** A copy of it as it is now, while work goes on (ADR 0002). @throws StorageError */
   copy(atMs: number): Promise<Copied>;
+  /** What will end the process unless a person acts. */
+  readonly warnings: () => readonly (Fault<string> & { readonly urgent: true })[];
   close(): void;
 }
 
@@ -114,6 +118,7 @@ export function openStore(folder: string): Store {
       sent.flush();
       database.pragma("shrink_memory");
     },
+    warnings: spaceAhead(path),
     told: (error) => told(path, error),
     examine: async (signal, between) => {
       try {

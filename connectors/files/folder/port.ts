@@ -6,7 +6,7 @@
  * `troubleOf` knows them), or SourceUnavailable where the place itself cannot be reached.
  */
 import type { PlatformPath } from "node:path";
-import { SourceUnavailable } from "../../../src/core/errors.ts";
+import { aboutMachine, SourceUnavailable } from "../../../src/core/errors.ts";
 import { remembered } from "../../../src/core/remembered.ts";
 import type { Bytes } from "../../../src/formats/format.ts";
 import { type Answer, type Breaker, nothingDone, unknown } from "../../../src/core/outcome.ts";
@@ -292,22 +292,11 @@ export const SPARED_MS = 60_000;
 const ACCESS = "Give the account that runs fuelbridge the right to use it.";
 const HELD =
   "Another program has the file open: it is tried again; close it there if that takes long.";
-const SPACE =
-  "Free space on that disk (`df`; where some is free, `df -i`) or raise the quota; files then go out by themselves.";
-const BUSY_HERE = "This machine has too much open or too little memory: look what else runs on it.";
 const NEXT: Readonly<Record<string, string>> = {
-  EMFILE: BUSY_HERE,
-  ENFILE: BUSY_HERE,
-  ENOMEM: BUSY_HERE,
-  EAGAIN: BUSY_HERE,
   EACCES: ACCESS,
   EPERM: ACCESS,
-  EROFS: "Mount that file system writable.",
   EBUSY: HELD,
   ETXTBSY: HELD,
-  ENOSPC: SPACE,
-  EDQUOT: SPACE,
-  EFBIG: SPACE,
   ENOENT: "Create the folder, or mount the share that it is on: it goes on by itself then.",
   ENOTDIR: "A file is in the way of a folder: move it aside.",
   ENOTSUP: "The file server cannot do that: have it set up so that it can, or use another one.",
@@ -329,7 +318,11 @@ export function troubleOf(error: unknown) {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string")
     throw error;
   const own = "next" in error && typeof error.next === "string" ? error.next : null;
-  const next = own ?? NEXT[error.code] ?? "Look at the disk and at the file server.";
+  const next =
+    own ??
+    NEXT[error.code] ??
+    aboutMachine(error.code) ??
+    "Look at the disk and at the file server.";
   return { code: error.code, detail: error.message, next };
 }
 
