@@ -71,6 +71,24 @@ test("an overdue flow runs once however long nothing ran, then on its schedule",
   expect(reads).toBeLessThanOrEqual(5);
 });
 
+test("a reading that the end of the process cuts short was no look: it goes on at the next start, and nothing says that all was read", async () => {
+  const bench = engineOn(tempFolder());
+  const stop = new AbortController();
+  let reads = 0;
+  const source = {
+    async *read() {
+      reads++;
+      yield { changes: [bill(`INV-${reads}`, "1")], position: reads };
+      stop.abort();
+    },
+  };
+  const flow = bench.flow({ sink: receiver(), source, schedule: { everyMs: 60 * MINUTE } });
+  await new Daemon(bench.engine, [flow]).run(stop.signal);
+  expect(bench.store.flows.find(flow.name)).toMatchObject({ position: "1", success_ms: null });
+  await runFor({ ...bench.engine, clock: bench.clock }, { ...flow, source: pagesOf([]) }, 1);
+  expect(bench.store.flows.find(flow.name)?.success_ms).not.toBeNull();
+});
+
 const AUTO = { everyMs: 60 * MINUTE, auto: { leastMs: 15_000 } };
 
 /** A feed of the platform, which delivers to an ERP. */

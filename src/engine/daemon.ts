@@ -347,6 +347,8 @@ export class Daemon {
 
   #scheduleNext(lane: Lane, began: Moment, ran: typeof UNREAD): void {
     const { trouble, waitMs, pages, received, notOurs } = ran;
+    // The end of the process cut it short: it goes on at the next start, as if it had just been due.
+    if (trouble === null && pages === null) return;
     // What the site wrote has brought its look forward when it was written.
     const changes = Math.max(received - notOurs, 0);
     const { store, clock } = this.#engine;
@@ -364,7 +366,7 @@ export class Daemon {
     const tookMs = Math.round(now.monoMs - began.monoMs);
     const fromMs = store.flows.find(flow.name)?.success_ms ?? null;
     store.transaction(() => {
-      if (trouble === null && pages !== null && fromMs !== null)
+      if (pages !== null && fromMs !== null)
         this.#engine.pace?.looked(flow, { fromMs, toMs: at, changes });
       store.flows.ran(flow.flow, { atMs: at, dueMs: soon, pages, received, tookMs }, trouble);
     });
