@@ -77,6 +77,19 @@ test("a condition for one customer is no rack price, and is left out", async () 
   expect(notices).toEqual(["cond_a.xml: 1 left out: for one customer (KUNNR)."]);
 });
 
+test("a condition with supplements is one record for a person, which says so", async () => {
+  const more = "<E1KONP><KSCHL>ZSUR</KSCHL><KBETR>0.05</KBETR></E1KONP></E1KONH>";
+  const text = compact(golden("COND_A")).replaceAll("</E1KONH>", more);
+  const folder = folderWith({ "cond_a.xml": text });
+  const { changes } = await readAll(folder, { message: "COND_A", conditionTypes: ["ZRCK"] });
+  expect(changes.map(({ id, fault }) => [id, fault?.code])).toEqual([
+    ["HOU1|ULSD2", "bad-field"],
+    ["DAL1|REG87", "not-valid-yet"],
+    ["DAL1|PRM93", "bad-field"],
+  ]);
+  expect(changes[0]?.fault?.message).toContain("has supplements");
+});
+
 test("a terminal may stand in a part of the concatenated key", async () => {
   const folder = folderWith({ "cond_a.xml": golden("COND_A") });
   const terminal = { from: 1, length: 4 };
@@ -151,6 +164,12 @@ const BAD: readonly [string, string | Buffer, RegExp][] = [
   ["no control record", good.replaceAll(/<EDI_DC40.*?<\/EDI_DC40>/g, ""), /has no control record/],
   ["no IDoc", "<ORDERS05/>", /has no IDOC/],
   ["nothing", " \n", /is empty/],
+  ["no type around it", "<IDOC><EDI_DC40/></IDOC>", /begins with IDOC; SAP's port writes/],
+  [
+    "a field twice",
+    good.replace("</E1KNA1M>", "<LOEVM>X</LOEVM><LOEVM/></E1KNA1M>"),
+    /has E1KNA1M-LOEVM twice in one segment/,
+  ],
   ["a web page", "<html><body>Login</body></html>", /has no IDOC/],
 ];
 

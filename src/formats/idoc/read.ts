@@ -161,12 +161,18 @@ function pricesOf(config: CondSource, site: Site, { records, origin }: Idoc): Ta
     const list = keyPart(key, config.terminal);
     const product = keyPart(key, config.product);
     const id = list === null || product === null ? null : `${list}|${product}`;
-    return below(key, "E1KONH").flatMap((validity) =>
-      below(validity, "E1KONP").map((amount): Taken => {
-        const leftOut = endedBy(validity, amount, today);
-        if (leftOut !== null) return { leftOut };
-        const raw = [key.fields, validity.fields, amount.fields];
-        return changeIn({ id, origin, raw }, () => {
+    return below(key, "E1KONH").flatMap((validity) => {
+      const amounts = below(validity, "E1KONP");
+      const ended = amounts.flatMap((amount) => endedBy(validity, amount, today) ?? []);
+      const [amount, ...supplements] = amounts.filter(
+        (one) => endedBy(validity, one, today) === null,
+      );
+      const left = ended.map((leftOut): Taken => ({ leftOut }));
+      if (amount === undefined) return left;
+      const raw = [key, validity, amount, ...supplements].map(({ fields }) => fields);
+      return [
+        ...left,
+        changeIn({ id, origin, raw }, () => {
           if (list === null) throw badField("E1KOMG", "has no terminal in its key");
           if (product === null) throw badField("E1KOMG", "has no product in its key");
           const [long] = [...overlong(key, "E1KOMG"), ...overlong(amount, "E1KONP")];
@@ -182,11 +188,13 @@ function pricesOf(config: CondSource, site: Site, { records, origin }: Idoc): Ta
             );
           if (amount.below.some(({ name }) => name === "E1KONM" || name === "E1KONW"))
             throw badField("E1KONP", "has a scale; the platform has one price for any quantity");
+          if (supplements.length > 0)
+            throw badField("E1KONP", "has supplements; the platform has one price, without any");
           const record: PriceRecord = { list, product, ...rateOf(config, site.currency, amount) };
           return [`${list}|${product}`, record];
-        });
-      }),
-    );
+        }),
+      ];
+    });
   });
 }
 
@@ -287,6 +295,8 @@ export function idocsIn(bytes: Uint8Array, file: string): Idoc[] {
   const [root] = roots;
   if (roots.length !== 1 || root === undefined) throw new FileFault("has no root element");
   // The root is the basic type or a site's extension of it: what an IDoc is, its control record says.
+  if (root[0] === "IDOC")
+    throw new FileFault("begins with IDOC; SAP's port writes the basic type around it (DEBMAS07)");
   const idocs = elementsOf(root[1], root[0]).flatMap(({ below }) =>
     below.filter(({ name }) => name === "IDOC"),
   );
@@ -441,6 +451,8 @@ function elementsOf(list: unknown, name: string): Read[] {
     if (typeof one === "object" && one !== null)
       for (const [child, members] of Object.entries(one)) {
         if (!Array.isArray(members)) continue;
+        if (members.length > 1 && isFieldOf(name, child))
+          throw new FileFault(`has ${name}-${child} twice in one segment`);
         const [first] = members as readonly unknown[];
         if (typeof first === "string" && members.length === 1 && !isSegmentName(child)) {
           // Also where nobody reads it: a file with an entity that there is not is no XML.
@@ -451,6 +463,9 @@ function elementsOf(list: unknown, name: string): Read[] {
     return { name, fields, below: segments };
   });
 }
+
+const isFieldOf = (segment: string, name: string): boolean =>
+  Object.hasOwn(segments, segment) && Object.hasOwn(segments[segment as SegmentName], name);
 
 /** An empty segment looks like an empty field. */
 const isSegmentName = (name: string): boolean =>
