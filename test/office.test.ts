@@ -6,6 +6,7 @@ import type { Engine, Flow } from "../src/engine/engine.ts";
 import type { Answer } from "../src/core/outcome.ts";
 import { type AnswerName, outcomeOf } from "../src/platform/answers.ts";
 import { OfficeError } from "../src/core/errors.ts";
+import { calendarOf } from "../src/core/time.ts";
 import type { FlowStatus } from "../src/office/answers.ts";
 import { type Office, storeOffice } from "../src/office/questions.ts";
 import {
@@ -397,6 +398,19 @@ test("a stop that only a person clears is cleared by one, and the work goes on",
 const october = { from: "2026-10-01", to: "2026-10-31" };
 const around = { from: "2026-09-27", to: "2026-11-02" };
 const whole = { flow: null, period: october, at: "2026-11-01T12:00:00Z", state: "done" } as const;
+
+test.each([
+  ["America/Chicago", "2026-12-01T05:59:00Z", "2026-10"],
+  ["America/Chicago", "2026-12-01T06:00:00Z", "2026-11"],
+  ["Australia/Sydney", "2026-11-30T12:59:00Z", "2026-10"],
+  ["Australia/Sydney", "2026-11-30T13:00:00Z", "2026-11"],
+])("the last month is over by the company's calendar: %s %s", async (zone, at, month) => {
+  const { engine } = bench();
+  const wall = { ...engine.clock, now: () => ({ ...engine.clock.now(), wallMs: Date.parse(at) }) };
+  const own = { ...engine, clock: wall, dayOf: calendarOf(zone) };
+  const about = { flows: [], daemon: null, version: "0.1.0", startedAt: new Date(0) };
+  expect(await storeOffice({ engine: own, ...about }).monthEnd(null)).toMatchObject({ month });
+});
 
 test.each([
   [true, "the month itself", {}],

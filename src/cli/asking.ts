@@ -41,8 +41,7 @@ export function askingCommands(program: Command): void {
     program,
     "month-end [month]",
     "may the month be closed? every point with its number; by default the last month",
-    (office, { args: [month = lastMonth()] }) =>
-      office.monthEnd(monthIn(month).from?.slice(0, 7) ?? month),
+    (office, { args: [month] }) => office.monthEnd(monthIn(month).from?.slice(0, 7) ?? null),
     monthEndView,
   );
   addCommand(
@@ -109,11 +108,6 @@ const rowsOf = ({ columns, rows }: Table) =>
   rows.map((row) =>
     Object.fromEntries(columns.map(({ title }, at) => [title.toLowerCase(), inLine(row[at])])),
   );
-
-const lastMonth = (): string => {
-  const now = new Date();
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 0)).toISOString().slice(0, 7);
-};
 
 /** @throws ConfigurationError */
 function monthIn(month: string | undefined): { from?: string; to?: string } {

@@ -3,7 +3,7 @@ import { createTask } from "node-cron";
 import { describe, expect, test, vi } from "vitest";
 import { numbers, runs as times } from "../../test/support/runs.ts";
 import { jumpBetween, later, type Moment } from "../core/time.ts";
-import { dueAfterJump, dueFrom, nextDue, runsPerMonth, untilDue } from "./schedule.ts";
+import { dueAfterJump, dueFrom, nextDue, nightsAfter, runsPerMonth, untilDue } from "./schedule.ts";
 
 const looks = vi.hoisted(() => ({ count: 0 }));
 vi.mock("node-cron", async (original) => {
@@ -35,6 +35,19 @@ test("a calendar schedule is read in the site's time zone, by the clock it is gi
   expect(next("0 6 * * *", "2026-07-21T10:59:59Z")).toBe("2026-07-21T11:00:00.000Z");
   expect(next("0 6 * * *", "2026-11-21T11:59:59Z")).toBe("2026-11-21T12:00:00.000Z");
 });
+
+test.each([
+  ["2026-10-31T07:20:00Z", 2, "2026-11-02T08:20:00Z"],
+  ["2026-10-31T09:50:00Z", 2, "2026-11-02T08:20:00Z"],
+  ["2027-03-13T08:20:00Z", 2, "2027-03-15T07:20:00Z"],
+  ["2026-10-31T07:20:00Z", 1, "2026-11-01T08:20:00Z"],
+])(
+  "each second night is that also where the clocks are set between: after %s, %i",
+  (last, nights, due) => {
+    const schedule = { cron: "20 2 * * *", timeZone: "America/Chicago" };
+    expect(nightsAfter(schedule, at(last), nights)).toBe(at(due));
+  },
+);
 
 test("an hourly job misses no hour when the clocks go back, and none when they go forward", () => {
   expect(next("0 * * * *", "2027-11-07T06:00:00Z")).toBe("2027-11-07T07:00:00.000Z");

@@ -45,6 +45,10 @@ export function nextDue(schedule: Schedule, afterMs: number, intervalMs?: number
 /** By expression and zone: all flows and companies ask for the same nights. */
 const lastFound = new Map<string, { readonly afterMs: number; readonly dueMs: number }>();
 
+/** The due time of the night so many nights after this one (ms UTC); one in which clocks are set back has an hour more. */
+export const nightsAfter = (schedule: Schedule, lastMs: number, nights: number): number =>
+  nextDue(schedule, nights === 1 ? lastMs : lastMs + (nights - 1) * DAY + 2 * HOUR);
+
 function minuteAfter(schedule: Extract<Schedule, { cron: string }>, afterMs: number): number {
   const { cron, timeZone } = schedule;
   const matches = matcher(cron, timeZone);

@@ -106,8 +106,8 @@ function takeIn({ engine, flows, daemon }: OfficeParts): void {
 
 export const questions = {
   status: ask([], status),
-  /** May this month (`2026-10`) be closed? */
-  monthEnd: ask([text], monthEnd),
+  /** May this month (`2026-10`; null: the last one that is over) be closed? */
+  monthEnd: ask([text.nullable()], monthEnd),
   /** What the month's requests to the platform went to, and how long they last. Without a daemon a minute says nothing. */
   budget: ask([], ({ month, daemon }) => ({
     ...month.status(),

@@ -218,8 +218,8 @@ function statuses(text: () => string, groupOf: () => QuarantineGroup) {
   });
   return {
     status,
-    monthEnd: async (asked: string) => ({
-      month: asked,
+    monthEnd: async (asked: string | null) => ({
+      month: asked ?? "2026-10",
       unread: [text()],
       paused: [text()],
       comparedAt: AT,

@@ -18,7 +18,7 @@ import { LATE_MS } from "../../core/watermark.ts";
 import { agreeing, type Bucket, isOpen, isPaidInPart, moneyKinds } from "../../reconcile/case.ts";
 import type { DifferenceRow, Found, SweepRow } from "../../store/reconciliation.ts";
 import { audit, endpointOf, type Engine, type Flow, type Schedule } from "../engine.ts";
-import { nextDue } from "../schedule.ts";
+import { nextDue, nightsAfter } from "../schedule.ts";
 import {
   carriesRole,
   costOf,
@@ -121,7 +121,7 @@ export class Nightly {
   #reckon(last: SweepRow | null, again: SweepRow | null): number {
     const { schedule } = this.#options;
     if (last === null) return nextDue(schedule, this.#startedMs);
-    const next = nextDue(schedule, last.startedMs + (this.pace().everyNights - 1) * DAY_MS);
+    const next = nightsAfter(schedule, last.startedMs, this.pace().everyNights);
     if (last.state !== "done") return Math.min(next, last.startedMs + RETRY_MS);
     return this.#isToConfirm(last, again) ? Math.min(next, (last.endedMs ?? 0) + SETTLE_MS) : next;
   }

@@ -69,13 +69,13 @@ export async function reconciliation(asked: Asked): Promise<Answer> {
 }
 
 /** Of the month that the address names, else the last one that is over. */
-export async function monthEnd({ office, query, site, nowMs }: Asked): Promise<Answer> {
-  const today = calendarOf(site.timeZone)(new Date(nowMs).toISOString());
-  const month = monthIn(query.get("month")) ?? dayBefore(firstOf(today)).slice(0, 7);
+export async function monthEnd({ office, query }: Asked): Promise<Answer> {
+  const told = await office.monthEnd(monthIn(query.get("month")) ?? null);
+  const { month } = told;
   return {
     title: `Month's end: ${month}`,
     body: [
-      monthEndView(await office.monthEnd(month)),
+      monthEndView(told),
       html`<form method="get" action="/month-end">
         <div class="line">
           ${field("month", "Month", { type: "month", value: month, placeholder: "2026-10" })}
