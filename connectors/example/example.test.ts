@@ -360,7 +360,12 @@ describe("a fault of the ledger", () => {
     expect(await deliver(sink, item)).toMatchObject({ outcome: "unknown" });
     expect(await find(sink, item)).toMatchObject({ found: "none" });
     ledger.says = { path: /invoices.post/, status: 422, code: "closed-period" };
-    expect(await deliver(sink, item)).toMatchObject({ fault: { code: "closed-period" } });
+    expect(await deliver(sink, item)).toMatchObject({
+      fault: {
+        code: "closed-period",
+        message: expect.stringMatching(/ \(dated \d{4}-\d\d-\d\d\)$/) as string,
+      },
+    });
     expect(ledger.rows("invoices")).toEqual([]);
   });
 

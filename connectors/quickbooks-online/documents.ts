@@ -114,6 +114,7 @@ function lineIn(names: Pick<Names, "codeOf">, line: Element): FactLine {
   const item = detail?.ref("ItemRef") ?? NO_REF;
   const account = line.child(ACCOUNT_LINE)?.ref("AccountRef") ?? NO_REF;
   const isDiscount = kindOf(line) === DISCOUNT;
+  const isShipping = item.id === SHIPPING;
   const amount = isDiscount ? line.amount("Amount").negated() : line.amount("Amount");
   const [quantity, unitPrice] = [
     detail?.decimal("Qty") ?? null,
@@ -123,15 +124,17 @@ function lineIn(names: Pick<Names, "codeOf">, line: Element): FactLine {
   const isCounted =
     quantity !== null && unitPrice !== null && !(quantity.equals(ONE) && unitPrice.equals(amount));
   return {
-    product: item.id === null ? null : names.codeOf(ITEM, item.id, item.name),
+    product: item.id === null || isShipping ? null : names.codeOf(ITEM, item.id, item.name),
     ...(account.id === null ? {} : { account: names.codeOf(ACCOUNT, account.id, account.name) }),
     ...(isCounted ? { quantity, unitPrice } : { quantity: null, unitPrice: null }),
     unit: null,
     amount,
-    text: line.text("Description") ?? (isDiscount ? "Discount" : null),
+    text: line.text("Description") ?? (isDiscount ? "Discount" : isShipping ? "Shipping" : null),
   };
 }
 
+/** What a sales form of Intuit's says as the item of its shipping: no item of the company has this id. */
+const SHIPPING = "SHIPPING_ITEM_ID";
 const ONE = Decimal.of("1");
 const NO_REF = { id: null, name: null };
 

@@ -102,6 +102,15 @@ test("an invoice keeps its product when somebody makes the item inactive, which 
   expect((await toldOf(company)).get(Id)?.products).toEqual(["ULSD-CLR"]);
 });
 
+test("shipping is a charge without a product, in words: Intuit's id of it is no item that a table could name", async () => {
+  const company = await ofCustomer();
+  const ItemRef = { value: "SHIPPING_ITEM_ID" };
+  const shipping = { ...sale("20"), SalesItemLineDetail: { ItemRef } };
+  const { Id } = enter(company, "120", sale("100"), shipping, subtotal("120"));
+  const told = (await toldOf(company)).get(Id);
+  expect(told).toMatchObject({ products: ["ULSD-CLR", null], fault: null, refused: null });
+});
+
 test("subtotals and texts are no amounts; a discount is taken off, and a bundle counts once", async () => {
   const company = await ofCustomer();
   const plain = enter(company, "150", sale("100"), sale("50"), text, subtotal("150"));

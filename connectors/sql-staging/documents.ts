@@ -12,8 +12,8 @@ import type { Facts } from "../../src/core/holdings.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import { sha256Hex } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
-import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
-import { factLines, factTaxes, MONEY, orderText } from "../../src/ledger/entries.ts";
+import { type InvoiceDocument, MONEY, type PaymentDocument } from "../../src/ledger/documents.ts";
+import { factLines, factTaxes, orderText } from "../../src/ledger/entries.ts";
 import {
   type Capabilities,
   type Desired,

@@ -26,7 +26,14 @@ import { amountOf, Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { sameNumber } from "../../src/core/keys.ts";
 import { amountText } from "../../src/core/text.ts";
-import { InvoiceRecord, PartyRecord, priceKey, PriceRecord } from "../../src/ledger/documents.ts";
+import {
+  InvoiceRecord,
+  isMoney,
+  MONEY,
+  PartyRecord,
+  priceKey,
+  PriceRecord,
+} from "../../src/ledger/documents.ts";
 import { PaidInvoice } from "../../src/platform/contract/documents.ts";
 import { CreateInvoice } from "../../src/platform/contract/invoice.ts";
 import { CreateParty } from "../../src/platform/contract/network.ts";
@@ -436,9 +443,6 @@ function notNegative(field: string, amount: Decimal): Decimal {
  * the invoices (the heads will do), not from payments: a payment is one of several, and tells of a part that was due.
  */
 
-/** What `clearedBy` says of one that payments alone settled. */
-const MONEY = "money";
-
 export const bookedPaidInvoices = defineMapping({
   name: "books/paid-invoices",
   kind: INVOICE_PAYMENT,
@@ -526,9 +530,6 @@ function settled(
   }
   return { invoiceId, ...(paidDate === null ? {} : { paidAt: noonOf(paidDate) }) };
 }
-
-/** A person may say "money" by a correction (ADR 0007, 0010). */
-const isMoney = ({ clearedBy }: InvoiceRecord): boolean => clearedBy.trim().toLowerCase() === MONEY;
 
 /**
  * Why it is not paid. @throws Refused for one that was, since the platform cannot be told that it no longer is, and for

@@ -28,10 +28,11 @@ const GALLONS: Readonly<Record<string, Decimal>> = {
 export const gallonsIn = (unit: string): Decimal | undefined => GALLONS[unit.toLowerCase()];
 
 /**
- * `draft`: not issued, not posted; of goods, not confirmed and not moved. `posted`: of goods, confirmed or moved. `ended`:
- * void, cancelled, credited in full, taken back.
+ * `draft`: not issued, not posted; of goods, not confirmed and not moved. `posted`: of goods, confirmed or moved. `paid`:
+ * settled with money. `settled`: not with money alone, but with a credit, a write-off (ADR 0010). `ended`: void, cancelled,
+ * credited in full, taken back.
  */
-export type HoldingState = "draft" | "posted" | "open" | "paid" | "disputed" | "ended";
+export type HoldingState = "draft" | "posted" | "open" | "paid" | "settled" | "disputed" | "ended";
 
 /** By the statuses of the platform's invoices. */
 export const INVOICE_STATES = {

@@ -35,6 +35,18 @@ test.for<[what: string, open: string, settling: readonly PaymentOn[], clearedBy:
   ["nothing that is told", "0.00", [], "100.00 without a payment"],
   ["a payment of a part, and nothing else", "0.00", [part("90.00")], "10.00 without a payment"],
   [
+    "a credit note of it and of another invoice",
+    "0.00",
+    [part("150.00", credit), part("-50.00", { instead: "credit note or other invoice #9" })],
+    "credit note C-7 of 100.00",
+  ],
+  [
+    "a payment of ours and a greater credit note",
+    "0.00",
+    [part("60.00", ours), part("150.00", credit)],
+    "credit note C-7 of 40.00",
+  ],
+  [
     "a payment of it and of another invoice that it was reconciled with",
     "0.00",
     [part("150.00"), part("-50.00", { instead: "credit note or other invoice #9" })],

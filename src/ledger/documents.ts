@@ -279,6 +279,9 @@ const InvoiceRecordTax = z.object({
   rate: decimalIfTold,
 });
 
+/** What a record says in `clearedBy` of an invoice that is settled by payments alone. */
+export const MONEY = "money";
+
 /** A customer invoice. Its change's id is its `id`: its number may change. */
 export const InvoiceRecord = z.object({
   /** None: it is not posted yet. */
@@ -316,13 +319,17 @@ export const InvoiceRecord = z.object({
   /** What is paid of it while a part is open, less what the platform told us of; null: nothing. */
   paidByOthers: decimalOrNone.default(null),
   /** What settles it, or a part of it: `money`, or what else, in words (`credit note #34 of 500.00`; ADR 0010). */
-  clearedBy: textOrNone.default(null).transform((said) => said ?? "money"),
+  clearedBy: textOrNone.default(null).transform((said) => said ?? MONEY),
   /** The platform's UUID of the invoice, when it came from there. */
   platformId: textOrNone,
   /** Null: the list does not tell them. */
   lines: z.array(InvoiceRecordLine).nullable(),
   taxes: z.array(InvoiceRecordTax).nullable(),
 });
+
+/** Is it settled with money alone? A person may say so by a correction (ADR 0007, 0010). */
+export const isMoney = ({ clearedBy }: Pick<InvoiceRecord, "clearedBy">): boolean =>
+  clearedBy.trim().toLowerCase() === MONEY;
 
 /** The price of one product in one price list. Its change's id is {@link priceKey}. */
 export const PriceRecord = z.object({
@@ -378,9 +385,10 @@ const STATES: Readonly<Record<string, HoldingState>> = {
 
 function invoiceFacts(invoice: InvoiceRecord): Facts {
   const { number, partyCode, currency, invoiceDate, paidDate, untaxed, tax, total } = invoice;
-  const state = STATES[invoice.state];
+  const isOtherwise = invoice.state === "paid" && !isMoney(invoice);
+  const state = isOtherwise ? "settled" : STATES[invoice.state];
   const due = (invoice.dueDates ?? []).flatMap((one) => one.due ?? []).toSorted();
-  const isOver = state === "paid" || state === "ended";
+  const isOver = state === "paid" || state === "settled" || state === "ended";
   const open = invoice.amountToPay ?? (isOver ? Decimal.zero : null);
   return {
     ...defined({ number: number ?? undefined, state }),
@@ -388,7 +396,7 @@ function invoiceFacts(invoice: InvoiceRecord): Facts {
     days: {
       ...defined({ date: invoiceDate ?? undefined }),
       due: invoice.dueDate ?? due.at(-1) ?? null,
-      paid: state === "paid" ? paidDate : null,
+      paid: invoice.state === "paid" ? paidDate : null,
     },
     money: { untaxed, tax, total, ...defined({ open: open ?? undefined }) },
     words: { side: invoice.type === "in" ? "purchase" : "sale", currency },

@@ -17,6 +17,7 @@ import { defined } from "../core/defined.ts";
 import { Refused } from "../core/errors.ts";
 import { inGroups } from "../core/groups.ts";
 import {
+  type Day,
   type Difference,
   type Expected,
   type Holding,
@@ -260,7 +261,7 @@ class Send {
         if (error instanceof Refused) return this.#refuse(error.fault);
         const fault = this.#sorted(error);
         if (fault.sort === "raced" && races++ < RACES) continue;
-        if (fault.sort === "data") return this.#refuse(faultOf(fault.row, fault.error.message));
+        if (fault.sort === "data") return this.#refuse(this.#faultOf(fault));
         return answerOf(fault, this.#made || this.#changed);
       }
     }
@@ -270,6 +271,13 @@ class Send {
 
   #sorted(error: unknown): Sorted {
     return sorted(error, this.#verb, this.#books.errors);
+  }
+
+  /** Of a period that is closed with the day that it is about, which ERPs need not name. */
+  #faultOf({ row, error: { message } }: Sorted): Fault {
+    const [day, another] = [...new Set(this.#planned.flatMap(dayOf))];
+    const isTold = row?.code === "closed-period" && day !== undefined && another === undefined;
+    return faultOf(row, isTold ? `${message} (dated ${day})` : message);
   }
 
   /** The lowest step that any of them needs, for all that need it: so what is posted is posted in one call. */
@@ -368,6 +376,13 @@ class Send {
       ? uncertain(`${INCOMPLETE}${fault.message}`)
       : refused(fault);
   }
+}
+
+/** The day of a document; of one that is settled as one, that of its payment. None where nothing is left to do. */
+function dayOf({ desired: { document }, next }: Planned): Day[] {
+  if (next.do === "nothing" || next.do === "ask" || !("number" in document)) return [];
+  if (!("invoiceDate" in document)) return [document.date ?? []].flat();
+  return [(next.do === "settle" ? document.paidDate : document.invoiceDate) ?? []].flat();
 }
 
 const isOwnDraft = ({ mark, target }: Desired, entry: Entry): boolean =>
@@ -489,6 +504,10 @@ function inspected(
   };
 }
 
+/** What settles it and is no money. */
+const insteadOf = (payments: Entry["payments"]): Entry["payments"] =>
+  payments.filter(({ instead = null, amount }) => instead !== null && amount.sign > 0);
+
 /**
  * Payments that the platform does not know of, until it calls the document paid as well; and one that was settled as one
  * and is open again.
@@ -504,7 +523,7 @@ function paidDifferences(
   if (desired.target === "settled" && status === "posted" && (next.do === "ask" || isApart))
     return [{ field: "state", expected: "paid", held: "open" }];
   // Paid means paid with money (ADR 0010).
-  const instead = payments.filter((one) => (one.instead ?? null) !== null);
+  const instead = insteadOf(payments);
   if (desired.target === "settled" && status === "settled" && instead.length > 0)
     return [{ field: "state", expected: "paid", held: `settled (${paymentsIn(instead)})` }];
   if (desired.target !== "posted" || isBelow(status, "posted") || status === "cancelled") return [];
@@ -512,7 +531,7 @@ function paidDifferences(
   const others = payments.filter(({ mark }) => mark === null || mark === own);
   if (others.length === 0) return [];
   const paid = amountOf(others);
-  const isMoney = others.every((one) => (one.instead ?? null) === null);
+  const isMoney = insteadOf(others).length === 0;
   const by = isMoney ? `payment ${paymentsIn(others)}` : paymentsIn(others);
   if (status === "settled")
     return [{ field: "state", expected: state, held: `${isMoney ? "paid" : "settled"} (${by})` }];
@@ -631,15 +650,16 @@ function holdingOf(kind: HoldingKind, entry: Entry): Holding[] {
 const isTold = (kind: HoldingKind, mark: string | null): boolean =>
   mark === null || kind === "party";
 
-/** How far it is: what is held, and what is wanted at its target. */
+/** How far it is: what is held, with what settles it, and what is wanted at its target. */
 function stateOf(
   kind: HoldingKind | LedgerKind,
-  { status, disputed }: Pick<Entry, "status" | "disputed">,
+  { status, disputed, payments = [] }: Pick<Entry, "status" | "disputed"> & Partial<Entry>,
 ): HoldingState {
   if (status === "cancelled") return "ended";
   if (kind === "order" || kind === "ticket" || kind === "shipment")
     return isBelow(status, "posted") ? "draft" : "posted";
-  if (kind === "payment" || kind === "bill-payment" || status === "settled") return "paid";
+  if (kind === "payment" || kind === "bill-payment") return "paid";
+  if (status === "settled") return insteadOf(payments).length > 0 ? "settled" : "paid";
   if (kind === "party") return "open";
   if (isBelow(status, "posted")) return "draft";
   return disputed ? "disputed" : "open";

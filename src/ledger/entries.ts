@@ -10,7 +10,13 @@ import { Refused } from "../core/errors.ts";
 import type { Day, FactLine, Facts, FactTax } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
 import type { Fault } from "../core/record.ts";
-import type { InvoiceDocument, InvoiceRecord, PartyRecord, PriceRecord } from "./documents.ts";
+import {
+  type InvoiceDocument,
+  type InvoiceRecord,
+  MONEY,
+  type PartyRecord,
+  type PriceRecord,
+} from "./documents.ts";
 import { isSettlement, platformIdOf, settlementMark as settledAs } from "./plan.ts";
 import {
   type Call,
@@ -342,9 +348,6 @@ export const numberTwice = (books: string, number: string): Fault => ({
   field: "Number",
 });
 
-/** What a record says in `clearedBy` of an invoice that is settled by payments alone. */
-export const MONEY = "money";
-
 /**
  * Who paid it, and with what (ADR 0010): the one rule for every ERP. Paid means paid with money. A credit note, a
  * write-off, a discount, an entry, or an amount that no payment explains is named. One of nothing was voided.
@@ -354,7 +357,7 @@ export function payersOfEntry(
   total: Decimal,
   open: Decimal,
 ) {
-  const settling = payments.filter(({ amount }) => amount.sign !== 0);
+  const settling = exactly(payments, total.minus(open)).filter(({ amount }) => amount.sign !== 0);
   const settled = settling.filter(({ isPending }) => isPending !== true);
   const ours = amountOf(settling.filter(({ mark }) => mark !== null));
   const others = total.minus(open).minus(ours);
@@ -369,6 +372,19 @@ export function payersOfEntry(
     /** {@link MONEY}, or what else settles it, in words. */
     clearedBy,
   };
+}
+
+/**
+ * What settles one document, where the amounts are those of whole payments and credits, which may settle others as well: of the
+ * only one that is not ours, what is left of what is settled.
+ * @param settled its total less what is open
+ */
+export function exactly(payments: readonly PaymentOn[], settled: Decimal): readonly PaymentOn[] {
+  const ours = payments.filter(({ mark }) => mark !== null);
+  const [one, another] = payments.filter(({ mark, amount }) => mark === null && amount.sign > 0);
+  const left = settled.minus(amountOf(ours));
+  const isShared = one !== undefined && left.sign > 0 && one.amount.compare(left) > 0;
+  return isShared && another === undefined ? [...ours, { ...one, amount: left }] : payments;
 }
 
 const isMoney = ({ instead = null }: PaymentOn): boolean => instead === null;

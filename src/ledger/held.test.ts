@@ -90,6 +90,20 @@ test("a party that came from the platform is told with its change, an invoice is
   ]);
 });
 
+const memo = { mark: null, amount: Decimal.of("5"), instead: "credit memo 7" };
+test.each([
+  ["paid", [{ mark: null, amount: Decimal.of("100") }]],
+  // Another invoice in the same reconciliation raised what was open.
+  ["paid", [{ ...memo, amount: Decimal.of("-5") }]],
+  ["settled", [{ mark: null, amount: Decimal.of("95") }, memo]],
+] as const)("what is settled is held as %s: %j", async (state, payments) => {
+  for (const kind of ["invoice", "bill"] as const) {
+    const get = () => Promise.resolve([entry({ status: "settled", payments })]);
+    const [held] = await ledgerHoldings(booksWith({}, [], { get })).get(kind, ["S-1"], never);
+    expect(held?.facts.state).toBe(state);
+  }
+});
+
 test("no call creates more parties than the books take in one, and none twice in a send", async () => {
   const made: number[] = [];
   const documents = ["A", "B", "C"].map((code) => ({ ...disputed, party: partyOf(code) }));

@@ -21,6 +21,7 @@ import { spellingsOf, writingsOf } from "../core/keys.ts";
 import {
   coveredAmong,
   coveringBy,
+  exactly,
   type Notes,
   orRefused,
   priceChanges,
@@ -335,7 +336,10 @@ function entryOf<K extends TableKind, Values, Row>(
   const { facts: more = {}, ...read } = table.read(row, desired);
   const own = { ...defined({ party: read.party }), ...more };
   const facts = inWords(kind, company, own, table.facts?.(row as unknown as Values) ?? {});
-  const entry = { ...PLAIN_ENTRY, ...read, facts, native: row };
+  const { total, open } = facts.money ?? {};
+  const { payments: all = [] } = read;
+  const payments = total && open ? exactly(all, total.minus(open)) : all;
+  const entry = { ...PLAIN_ENTRY, ...read, payments, facts, native: row };
   return { ...entry, ...defined({ change: table.tell?.(entry) }) };
 }
 

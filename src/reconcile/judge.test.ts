@@ -444,7 +444,7 @@ test("an order that its books keep by amounts alone is equal: no gallons are not
   ]);
 });
 
-test("an invoice that is paid on both sides, on another day on each, is not said to lack a payment", () => {
+test("an invoice that is paid on both sides, on another day on each, is not said to lack a payment; a credit is none", () => {
   const site = new Ground(twoSides(16));
   const paid = site.sides.pairs.find(({ kind, isPaid }) => kind === "invoice" && isPaid) as Pair;
   site.facts("platform", paid, (facts) => ({
@@ -458,4 +458,6 @@ test("an invoice that is paid on both sides, on another day on each, is not said
       cause: { code: "fields", message: "it is paid on both sides, on another day on each" },
     },
   ]);
+  site.facts("books", paid, (facts) => ({ ...facts, state: "settled" }));
+  expect(wrong(site)).toMatchObject([{ cause: { code: "settled-otherwise" } }]);
 });

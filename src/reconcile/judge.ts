@@ -404,6 +404,12 @@ function differing({ one, differences, told }: Facing): Fault<string> {
       `${part} is paid in the books; the platform takes no part of a payment`,
       "Nothing is to be done: it is marked as paid on the platform once all of it is paid. Tell the customer if it matters.",
     );
+  if (books?.facts.state === "settled" && has("state"))
+    return fault(
+      "settled-otherwise",
+      `the books settled it, and not with money alone (a credit, a write-off); on the platform it is ${platform?.facts.state ?? "without a state"}`,
+      "An accountant agrees it with the customer, and corrects the side that is wrong. If both may stay: `fuelbridge accept`, with its flow and number.",
+    );
   if (differences.every(({ field }) => field === "days.paid"))
     return fault(
       "fields",

@@ -11,7 +11,7 @@ import { Refused } from "../../core/errors.ts";
 import { amountText } from "../../core/text.ts";
 import { dayBefore, dayOfDigits } from "../../core/time.ts";
 import type { InvoiceRecord, PriceRecord } from "../../ledger/documents.ts";
-import { MONEY } from "../../ledger/entries.ts";
+import { MONEY } from "../../ledger/documents.ts";
 import { changeIn, FileFault, type RecordPlace } from "../format.ts";
 import type { deliveryTickets, orderNotes, PlainTicketLine } from "../table/layouts.ts";
 import type { x12Layouts, X12Options } from "./config.ts";
