@@ -9,7 +9,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import {
   closeSync,
-  fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
@@ -17,7 +16,6 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
@@ -27,6 +25,7 @@ import { parsedJson } from "../../src/core/json.ts";
 import { isSameSecret } from "../../src/core/keys.ts";
 import { askToken, TOKEN_MS } from "../../src/ledger/rest.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
+import { writeWhole } from "../../src/transport/whole.ts";
 import { addressesOf, type QuickbooksOnlineConfig } from "./config.ts";
 import { DAY_MS } from "../../src/core/time.ts";
 
@@ -129,14 +128,8 @@ export function readTokens(file: string, company: string): Stored {
 
 /** Replaces the file whole, or leaves it as it was. */
 export function writeTokens(file: string, tokens: Stored): void {
-  const next = `${file}.${randomUUID()}`;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(next, `${JSON.stringify(tokens)}\n`, { mode: 0o600, flag: "wx", flush: true });
-  renameSync(next, file);
-  if (process.platform === "win32") return;
-  const folder = openSync(dirname(file), "r");
-  fsyncSync(folder);
-  closeSync(folder);
+  writeWhole(file, `${JSON.stringify(tokens)}\n`);
 }
 
 /** The day by which a person must authorise anew, and in how many days that is. */

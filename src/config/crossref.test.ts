@@ -1,5 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -149,6 +159,18 @@ test("a row that is added counts at once, and the version tells", () => {
   expect(tables.row("items", "KERO")).toEqual({ product: "KERO", item: "ITEM-2" });
   expect(tables.version()).not.toBe(before);
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  "a row that root adds leaves the table its owner's, with its rights",
+  () => {
+    const { folder, file, tables } = setup();
+    chmodSync(file, 0o640);
+    chownSync(file, 12_345, 12_346);
+    tables.add("items", { product: "B5", item: "ITEM-2" }, []);
+    expect(statSync(file)).toMatchObject({ mode: 0o100_640, uid: 12_345, gid: 12_346 });
+    expect(readdirSync(folder)).toEqual(["items.csv"]);
+  },
+);
 
 test("a table that was bad is good again once it is corrected", () => {
   const { tables, write } = setup("product,item\nULSD\n");

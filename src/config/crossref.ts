@@ -4,23 +4,14 @@
  */
 import { counted } from "../core/text.ts";
 import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CsvError, parse } from "csv-parse/sync";
 import { aboutMachine, ConfigurationError } from "../core/errors.ts";
 import { push } from "../core/groups.ts";
 import { lookedUp } from "../core/keys.ts";
 import { causeOf, type Complaint, shown } from "./problems.ts";
+import { writeWhole } from "../transport/whole.ts";
 import { readText } from "./document.ts";
 
 export interface TableReport {
@@ -338,21 +329,10 @@ function rowFault(
 }
 
 /** Whole or not at all: the daemon may read it at any time. @throws ConfigurationError */
-function extend(file: string, extended: (text: string) => string): void {
-  const unfinished = `${file}.${process.pid}.tmp`;
-  written(file, () => {
-    try {
-      const text = extended(readFileSync(file, "utf8"));
-      // Mode and owner of the file stay as they were.
-      copyFileSync(file, unfinished);
-      chmodSync(unfinished, statSync(file).mode & 0o777);
-      writeFileSync(unfinished, text);
-      renameSync(unfinished, file);
-    } finally {
-      rmSync(unfinished, { force: true });
-    }
-  });
-}
+const extend = (file: string, extended: (text: string) => string): void =>
+  written(file, () =>
+    writeWhole(file, extended(readFileSync(file, "utf8")), statSync(file).mode & 0o777),
+  );
 
 /** @throws ConfigurationError */
 function written(file: string, write: () => void): void {

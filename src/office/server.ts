@@ -4,7 +4,7 @@
  * to its own name, so no web page can reach it under another one. `monitoring.port` has the last three alone, without a token.
  */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { finished } from "node:stream/promises";
@@ -23,6 +23,7 @@ import { parsedJson } from "../core/json.ts";
 import { isSameSecret } from "../core/keys.ts";
 import { type Engine, PLATFORM } from "../engine/engine.ts";
 import { fedTo } from "../engine/sites.ts";
+import { writeWhole } from "../transport/whole.ts";
 import { isQuestion, type Office, type QuestionName, questions } from "./questions.ts";
 import { type Address, addressFile, type Refusal } from "./remote.ts";
 
@@ -376,11 +377,7 @@ async function send(
 /** Whole or not at all, and from its first byte for our user only. */
 function publish(state: string, address: Address): void {
   mkdirSync(state, { recursive: true, mode: 0o700 });
-  const file = addressFile(state);
-  const unfinished = `${file}.${address.pid}`;
-  rmSync(unfinished, { force: true });
-  writeFileSync(unfinished, JSON.stringify(address), { mode: 0o600, flag: "wx" });
-  renameSync(unfinished, file);
+  writeWhole(addressFile(state), JSON.stringify(address));
 }
 
 /** Removes our own address only: another daemon may have put its own there. */

@@ -1,9 +1,9 @@
 /** Who may log in to the console: `users.json` in the state folder, which only the service's user can read. */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { EnvironmentError, OfficeError } from "../core/errors.ts";
-import { handOver } from "../store/database.ts";
+import { writeWhole } from "../transport/whole.ts";
 
 /** Each may do what those before it may: look; add rows and notes; decide about documents; change how the daemon works. */
 export const roles = ["viewer", "clerk", "accountant", "operator"] as const;
@@ -116,12 +116,5 @@ function readUsers(state: string): readonly User[] {
 /** Whole or not at all, for its owner only. */
 function writeUsers(state: string, users: readonly User[]): void {
   mkdirSync(state, { recursive: true, mode: 0o700 });
-  const unfinished = `${usersFile(state)}.${process.pid}`;
-  rmSync(unfinished, { force: true });
-  writeFileSync(unfinished, `${JSON.stringify({ version: 1, users }, null, 2)}\n`, {
-    mode: 0o600,
-    flag: "wx",
-  });
-  handOver(unfinished);
-  renameSync(unfinished, usersFile(state));
+  writeWhole(usersFile(state), `${JSON.stringify({ version: 1, users }, null, 2)}\n`);
 }
