@@ -193,7 +193,8 @@ export const bookedInvoices = defineMapping({
     if (record.platformId !== null) return skip("from the platform", record.platformId);
     return issued(record, references);
   },
-  figures: ({ total, lineItems }) => ({
+  figures: ({ total, lineItems, payerCompanyId: party }) => ({
+    ...(party ? { party } : {}),
     amount: toDecimal(total),
     gallons: Decimal.sum(lineItems.map(gallonsOf)),
   }),

@@ -358,7 +358,7 @@ export interface Figures {
   readonly amount: Decimal | null;
   /** US gallons. */
   readonly gallons: Decimal | null;
-  /** Whose account in the ERP it is booked on, where its receiver only takes files. Left out: the receiver is asked itself. */
+  /** Whose it is: the account in the ERP, where its receiver only takes files; the payer on the platform. Left out: the receiver is asked itself. */
   readonly party?: string;
 }
 

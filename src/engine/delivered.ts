@@ -399,7 +399,7 @@ function openDifference(
   finder: Finder,
 ): void {
   const at = engine.clock.now().wallMs;
-  const lines = linesOf(flow, differences);
+  const lines = linesOf(engine, flow, differences);
   const fault = known ?? differsFault(flow, lines, fieldsOf(flow, differences));
   engine.store.disagreements.open(finder, { record, delivery, was, digest }, fault, at);
   audit(engine, flow, "differs", `${link.number}: ${lines.join("; ")}`, { delivery });
@@ -414,9 +414,18 @@ function differsFault(flow: Flow, lines: readonly string[], fields: string): Fau
 }
 
 /** `payer: erp A-1038, platform A-1001`: the receiver's value, and that of the side where the document began. */
-function linesOf(flow: Flow, differences: readonly Difference[]): string[] {
+function linesOf(engine: Engine, flow: Flow, differences: readonly Difference[]): string[] {
   const sides = { held: endpointOf(flow.to), expected: endpointOf(flow.from) };
-  return differences.map((one) => inWords(kindOf(flow), one, sides));
+  const { links } = engine.store;
+  // Books compare what a payment settles by their own id: people know it by its number.
+  const kind = flow.mapping.kind === "bill-payment" ? "bill" : "invoice";
+  const named = (id: string): string => links.find(kind, "erp", id)?.number ?? id;
+  return differences.map((one) => {
+    const { field, expected, held } = one;
+    const told =
+      field === "document" ? { field, expected: named(expected), held: named(held) } : one;
+    return inWords(kindOf(flow), told, sides);
+  });
 }
 
 const shortened = (lines: readonly string[]): readonly string[] =>

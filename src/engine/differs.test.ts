@@ -89,6 +89,17 @@ test("what is held otherwise is with a person, one line per field, keeps its lin
   expect(events("INV-1").at(-1)).toBe("agrees again");
 });
 
+test("what a payment settles is told by its number, not by the id that the books have", async () => {
+  const { standing, once, verified, causes } = booksOf([bill("INV-1", "1")]);
+  await once();
+  standing.set(
+    "INV-1",
+    there({ field: "document", expected: "id-of-INV-1", held: "id-of-no-one" }),
+  );
+  await verified();
+  expect(causes()).toEqual(["invoice: erp id-of-no-one, platform INV-1"]);
+});
+
 test("what a person accepted stays accepted for exactly these values, and other values are told", async () => {
   const { bench, standing, once, verified, counts, causes, decide, events } = booksOf(
     [bill("INV-1", "1")],

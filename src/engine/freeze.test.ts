@@ -2,12 +2,14 @@ import { expect, test } from "vitest";
 import {
   type Bench,
   bill,
+  billMapping,
   engineOn,
   pagesOf,
   quickPolicy,
   receiver,
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
+import type { Figures } from "../core/contract.ts";
 import type { Link } from "../store/deliveries.ts";
 import { lost } from "./delivered.ts";
 import { runFlow } from "./daemon.ts";
@@ -99,6 +101,24 @@ test("a document whose number is changed where it comes from is told with both n
   await run();
   expect(causes(bench)).toEqual([]);
   expect(sink.sent).toHaveLength(1);
+});
+
+test("a document that is another party's now is told with both, where the receiver takes no changes", async () => {
+  const bench = engineOn(tempFolder());
+  const told = (party: string) => [{ changes: [bill("INV-1", "5", { party })], position: 1 }];
+  const mapping = {
+    ...billMapping,
+    figures: (document: unknown) => ({ gallons: null, ...(document as Figures) }),
+  };
+  const flow = bench.flow({ mapping, sink: receiver(), source: pagesOf(told("C-1"), told("C-2")) });
+  await runFlow(bench.engine, flow, signal);
+  await runFlow(bench.engine, flow, signal);
+  expect(bench.store.questions.quarantine()).toMatchObject([
+    {
+      code: "changed-after-delivery",
+      cause: "it was delivered for C-1 and is for C-2 now, and the receiver takes no changes",
+    },
+  ]);
 });
 
 test("a receiver that takes changes is brought the new number under the link of the document", async () => {

@@ -672,10 +672,16 @@ function judgeChanged(document: PendingDocument): Verdict | null {
       message: `${named}the receiver takes no changes`,
       next: "Give it its old number again where it comes from, and it closes by itself; or have the number changed at the receiver by hand, then close it here.",
     });
+  // Two customers that became one, in the books: who owes it is another one there than here.
+  const party = partyOf(document.made);
+  const isTurned = Boolean(link.party) && party !== null && party !== link.party;
   return quarantined({
     code: "changed-after-delivery",
-    message: "it changed after it was delivered, and the receiver takes no changes",
+    message: `${isTurned ? `it was delivered for ${link.party} and is for ${party} now` : "it changed after it was delivered"}, and the receiver takes no changes`,
     next: "Change it there by hand if it matters, then close it here.",
+    ...(isTurned
+      ? { reason: "it is for another party now, and the receiver takes no changes" }
+      : {}),
   });
 }
 
