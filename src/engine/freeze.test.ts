@@ -10,6 +10,7 @@ import {
 } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Figures } from "../core/contract.ts";
+import { Refused } from "../core/errors.ts";
 import type { Link } from "../store/deliveries.ts";
 import { lost } from "./delivered.ts";
 import { runFlow } from "./daemon.ts";
@@ -119,6 +120,26 @@ test("a document that is another party's now is told with both, where the receiv
       cause: "it was delivered for C-1 and is for C-2 now, and the receiver takes no changes",
     },
   ]);
+});
+
+test("what is refused of a document that lost its number is told with the one that it was delivered under", async () => {
+  const bench = engineOn(tempFolder());
+  const told = (number: string, more = {}) => [
+    { changes: [{ ...bill(number, "5", more), id: "row-7" }], position: 1 },
+  ];
+  const mapping = {
+    ...billMapping,
+    map(one: object) {
+      if (!("deleted" in one)) return one;
+      const next = "Void it by hand.";
+      throw new Refused({ code: "cancelled-after-delivery", message: "it is deleted", next });
+    },
+  };
+  const source = pagesOf(told("INV-1"), told("row-7", { deleted: true }));
+  const flow = bench.flow({ mapping, sink: receiver(), source });
+  await runFlow(bench.engine, flow, signal);
+  await runFlow(bench.engine, flow, signal);
+  expect(causes(bench)).toEqual([["delivered as INV-1: it is deleted", 1]]);
 });
 
 test("a receiver that takes changes is brought the new number under the link of the document", async () => {

@@ -200,12 +200,21 @@ export class Round {
       }
       return { verdict: "ready", ready: document.ready, likenesses: document.likenesses.own };
     } catch (error) {
-      const fault =
-        error instanceof WaitsFor ? awaitedFault(this.#engine, this.#flow, error) : faultOf(error);
       const { knownNumber: number, knownLikenesses: likenesses } = document;
+      const fault =
+        error instanceof WaitsFor
+          ? awaitedFault(this.#engine, this.#flow, error)
+          : knownAs(document.link, number, faultOf(error));
       return { ...quarantined(fault), number, likenesses };
     }
   }
+}
+
+/** With the number that the other side has it under: one that is void or deleted may have lost its own where it comes from. */
+function knownAs(link: Link | null, number: string | null, fault: Fault): Fault {
+  if (link === null || number === null || !isRenumbered(link, number)) return fault;
+  const { message, reason = message } = fault;
+  return { ...fault, message: `delivered as ${link.number}: ${message}`, reason };
 }
 
 /** A delivery and what its rules ask of it, each made when the first rule asks. @throws Refused, WaitsFor */

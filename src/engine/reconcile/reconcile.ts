@@ -321,6 +321,11 @@ async function lookByNumber(run: Run, differing: readonly Case[]): Promise<boole
     const own = paying.flatMap(({ books }) => books);
     const called = own.flatMap(({ pays, facts }) => pays ?? facts.words?.document ?? []);
     await look("books", kind, new Set(called));
+    // What is called by no number is called by its id.
+    const held = matched(run).flatMap((one) => (one.kind === kind ? one.books : []));
+    const known = new Set(held.flatMap(namesOf));
+    const lacking = called.filter((name) => !known.has(name));
+    if (await readAgain(reading.rows, "books", plan, lacking, signal)) changed = true;
     if (await readAgain(reading.rows, "platform", plan, ids, signal)) changed = true;
     const keys = new Set(paying.map(({ key }) => key));
     const paid = (): Case[] => {
