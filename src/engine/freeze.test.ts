@@ -109,7 +109,7 @@ test("a document that is another party's now is told with both, where the receiv
   const told = (party: string) => [{ changes: [bill("INV-1", "5", { party })], position: 1 }];
   const mapping = {
     ...billMapping,
-    figures: (document: unknown) => ({ gallons: null, ...(document as Figures) }),
+    figures: (document: unknown) => ({ ...(document as Figures), gallons: null }),
   };
   const flow = bench.flow({ mapping, sink: receiver(), source: pagesOf(told("C-1"), told("C-2")) });
   await runFlow(bench.engine, flow, signal);
