@@ -11,7 +11,15 @@ import {
 import { alike } from "../../mappings/values.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { testClock } from "../../test/support/clock.ts";
-import { type Change, defineMapping, type Page, type Sink } from "../core/contract.ts";
+import {
+  type Change,
+  defineMapping,
+  type Delivered,
+  gone,
+  type Page,
+  type Sink,
+  thereAsBrought,
+} from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { nothingDone } from "../core/outcome.ts";
 import { retry, select } from "../office/decisions.ts";
@@ -192,6 +200,8 @@ test.each(elsewhere)(
       ...bill(number, amount),
       version: `${at}`,
     });
+    /** What each receiver got, in all starts: it is asked what it still holds. */
+    const got = new Map<string, ReturnType<typeof receiver>["sent"][]>();
     /** One start with this receiver; what its causes are then, and what it got. */
     const start = async (
       name: string,
@@ -201,7 +211,13 @@ test.each(elsewhere)(
       const { engine, store, ...bench } = engineOn(folder, clock);
       const { to, ...place } = at(name);
       const find = async () => ({ found: "unreadable", detail: "away" }) as const;
-      const sink = receiver({ writes: "upsert", find, ...place });
+      const its = got.get(name) ?? [];
+      const has = (asked: string | null) => its.flat().some(({ body }) => body === asked);
+      const inspect = async (all: readonly Delivered[]) =>
+        all.map(({ body }) => (has(body) ? thereAsBrought : gone));
+      const sink = receiver({ writes: "upsert", find, inspect, ...place });
+      its.push(sink.sent);
+      got.set(name, its);
       sink.script.push(...script);
       const mapping = defineMapping({ ...billMapping, posts: false });
       const source = pagesOf([{ changes: [...changes], position: 1 }]);

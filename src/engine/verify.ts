@@ -11,6 +11,7 @@ import { type Link, otherId, ownId } from "../store/deliveries.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { arrivedByHand, foundAgain, GONE, lost, settleDifferences } from "./delivered.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
+import { receiversOf, redirect } from "./left.ts";
 
 const EMPTIED = "emptied";
 const EVERY_MS = 3_600_000;
@@ -37,6 +38,7 @@ export async function verify(
 ): Promise<number | null> {
   if (flow.sink.inspect === undefined) return 0;
   try {
+    await redirect(engine, flow);
     const newest = await verifyNewest(engine, flow, signal);
     if (newest === null || signal.aborted) return newest?.gone ?? null;
     const gone = newest.gone + (await verifyOlder(engine, flow, newest.seen, signal));
@@ -59,8 +61,9 @@ async function verifyNewest(
   let count = 0;
   let offset = 0;
   while (!signal.aborted) {
-    const links = store.links.newest(flow.mapping.kind, flow.side, AT_ONCE, offset);
-    if (links.length === 0) break;
+    const newest = store.links.newest(flow.mapping.kind, flow.side, AT_ONCE, offset);
+    if (newest.length === 0) break;
+    const links = newest.filter(isHere(engine, flow));
     const asked = links.map((link) => askedOf(engine, flow, link));
     const inspected = await inspect(engine, flow, asked, signal);
     const absent = inspected.filter(isGone).length;
@@ -75,11 +78,17 @@ async function verifyNewest(
     const dropped = store.transaction(() => settle(engine, flow, inspected));
     for (const { platformId } of links) seen.add(platformId);
     count += dropped;
-    offset += links.length - dropped;
+    offset += newest.length - dropped;
     if (absent === 0) break;
   }
   return { gone: count, seen };
 }
+
+/** What another receiver has, since the flow leads elsewhere now, is not asked of this one: it never had it (left.ts). */
+const isHere =
+  (engine: Engine, flow: Flow) =>
+  (link: Link): boolean =>
+    receiversOf(engine, flow, link) === null;
 
 /** The next of what disagrees, and of the round over all links: after the last one it begins anew. */
 async function verifyOlder(
@@ -98,7 +107,8 @@ async function verifyOlder(
   const from = disagreements.inspectedUpTo(flow.flow);
   const next = links.after(kind, flow.side, from, AT_ONCE);
   const upTo = next.length < AT_ONCE ? "" : (next.at(-1)?.platformId ?? "");
-  const rest = new Map([...told, ...touched, ...next].map((link) => [link.platformId, link]));
+  const all = [...told, ...touched, ...next].filter(isHere(engine, flow));
+  const rest = new Map(all.map((link) => [link.platformId, link]));
   for (const id of seen) rest.delete(id);
   const asked = [...rest.values()].map((link) => askedOf(engine, flow, link));
   const inspected = asked.length === 0 ? [] : await inspect(engine, flow, asked, signal);
