@@ -431,10 +431,16 @@ export function watchForRestore(engine: Engine): void {
 }
 
 /** What was frozen and never sent is judged again: once it is known what is ours, or by the flow that has its place. */
-export function thaw(engine: Engine, flow: Flow, why: string): void {
+export function thaw(
+  engine: Engine,
+  flow: Flow,
+  why: string,
+  isMeant = (_request: number): boolean => true,
+): void {
   const { store } = engine;
   for (const request of store.requests.open(flow.flow)) {
     const { state, firstSentWallMs } = request.machine;
+    if (!isMeant(request.request)) continue;
     if (firstSentWallMs !== null || (state !== "ready" && state !== "preflight")) continue;
     for (const delivery of cancelled(engine, flow, request, why)) store.deliveries.reopen(delivery);
   }

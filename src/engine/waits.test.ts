@@ -5,6 +5,7 @@ import { resolve, retry, select } from "../office/decisions.ts";
 import { trace } from "../office/documents.ts";
 import { type Bench, bill, billMapping, engineOn, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";
+import { trip } from "./breakers.ts";
 import { Daemon } from "./daemon.ts";
 import { outOfStep } from "./schedule.ts";
 
@@ -138,6 +139,20 @@ test("when the bound has passed the rest is settled as one, once, and it waits n
   expect([settled, waits()]).toEqual([["INV-1"], null]);
   bench.clock.advance(WAIT_MS);
   await once();
+  expect(sink.sent).toHaveLength(2);
+});
+
+test("what stood still for longer than the bound is settled by its payments, not as one", async () => {
+  const bench = engineOn(tempFolder());
+  const { sink, invoices, once, pay, settled, waits } = site(bench);
+  invoices.push([bill("INV-1", "1.00")]);
+  const stop = { breaker: "credentials", scope: "books", detail: "401", waitMs: WAIT_MS } as const;
+  bench.store.transaction(() => trip(bench.engine, stop));
+  await once();
+  pay("PAY-1", "INV-1");
+  bench.clock.advance(WAIT_MS);
+  expect(await once()).toEqual({ inStep: true });
+  expect([settled, waits()]).toEqual([[], null]);
   expect(sink.sent).toHaveLength(2);
 });
 
