@@ -83,18 +83,21 @@ export async function askOf<Result>(
 
 /** While `work` goes on, other commands can ask this process what is stored. */
 export async function answering<Result>(
-  { state, secrets }: Config,
+  config: Config,
   office: Office,
   command: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const [{ serveAdmin }, { readingOffice }, { boundGarbage }] = await Promise.all([
+  const [{ ownerOf }, { serveAdmin }, { readingOffice }, { boundGarbage }] = await Promise.all([
+    import("../config/config.ts"),
     import("../office/server.ts"),
     import("../office/questions.ts"),
     import("./process.ts"),
   ]);
   boundGarbage();
+  const { state, secrets } = config;
   const admin = await serveAdmin({
+    owner: ownerOf(config),
     office: readingOffice(office, command),
     port: 0,
     state,

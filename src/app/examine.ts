@@ -14,14 +14,15 @@ import {
   type Examination,
   type Needs,
 } from "../core/contract.ts";
-import { expectOwner, faultOfState, storeFile } from "../store/database.ts";
+import { heldBy } from "../office/remote.ts";
+import { expectOwner, faultOfState, refuseOther, storeFile } from "../store/database.ts";
 import { thisUser } from "../store/user.ts";
 
 /**
  * @throws EnvironmentError when the user of this process cannot write the store or its mark, ConfigurationError when the
  * store belongs to another company, platform or environment
  */
-export function expectState(config: Config): void {
+export async function expectState(config: Config): Promise<void> {
   const fault = faultOfState(config.state);
   if (fault !== null)
     throw new EnvironmentError(
@@ -29,6 +30,10 @@ export function expectState(config: Config): void {
       fault.next,
     );
   expectOwner(config.state, ownerOf(config));
+  // Nobody can look into a store while a process has it: that one says whose it is.
+  const held = await heldBy(config.state);
+  const bound = held === null ? undefined : { ...held, platform: null };
+  refuseOther(`the store in ${config.state}`, bound, ownerOf(config));
 }
 
 /** What a first start on that day would come to, where there is no store yet; null: nothing is to be said. */
@@ -47,10 +52,10 @@ export function firstStartNote(
 }
 
 /** The same as one line of an examination. */
-export function examineState(config: Config): Examination {
+export async function examineState(config: Config): Promise<Examination> {
   const what = `state folder ${config.state}, as user ${thisUser()}`;
   try {
-    expectState(config);
+    await expectState(config);
     const note = firstStartNote(config, Date.now());
     return { what, fault: null, ...(note === null ? {} : { note }) };
   } catch (error) {

@@ -1,6 +1,6 @@
 /** What runs beside the flows of a daemon: the admin interface, the port of a monitor, the alerts, and the web console. */
 import { runAlerts, channelsOf, conditionsOf, quietHours } from "../alerts/alerts.ts";
-import type { Config } from "../config/config.ts";
+import { type Config, ownerOf } from "../config/config.ts";
 import { consoleOrigin } from "../config/schema.ts";
 import { FuelbridgeError } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -37,7 +37,10 @@ export async function startServices(
     return service;
   };
   try {
-    const { port } = kept(await serveAdmin({ office, port: config.console.port, state, secrets }));
+    const owner = ownerOf(config);
+    const { port } = kept(
+      await serveAdmin({ office, port: config.console.port, state, secrets, owner }),
+    );
     const monitor =
       monitoring.port === null
         ? null

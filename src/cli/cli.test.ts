@@ -236,6 +236,26 @@ test("a configuration that was broken after the daemon began is reported beside 
   expect(err).toContain("Correct it before the daemon is started again: fuelbridge check.");
 });
 
+test("check refuses a configuration of another company than that of the process that has the store", async () => {
+  const { config, state } = wholeSite();
+  const said = async (company: string): Promise<Said> => {
+    const office = {} as unknown as Office;
+    const owner = { company, environment: "live" };
+    const admin = await serveAdmin({ office, state, port: 0, secrets: [], owner });
+    const answer = await here(["check", "--config", config]);
+    await admin.close();
+    return answer;
+  };
+  const own = /^company: (\S+)$/m.exec(readFileSync(config, "utf8"))?.[1] ?? "";
+  expect(await said(own)).toMatchObject({ code: exitCodes.ok, err: "" });
+  expect(await said("other")).toMatchObject({
+    code: exitCodes.configuration,
+    err: expect.stringContaining(
+      `belongs to the company "other", but company is "${own}"`,
+    ) as string,
+  });
+});
+
 test("status names a file that is not read, since when, what to do, and what waits behind it", () => {
   const text = statusInWords(STATUS);
   expect(text).toContain(

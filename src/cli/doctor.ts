@@ -46,7 +46,7 @@ export function doctor(program: Command): void {
     "does everything hold that synchronising needs? (asks the platform and the ERP)",
     async ({ file }) => {
       const config = await loadConfiguration(file);
-      const state = { endpoint: "fuelbridge", ...examineState(config) };
+      const state = { endpoint: "fuelbridge", ...(await examineState(config)) };
       const office = officeAskedIn(file);
       const counting = countingIn(office);
       const { result: endpoints, exitCode } = await untilSignal((signal) =>
@@ -234,7 +234,7 @@ async function checkedOne(config: Config, needs: ReadonlyMap<string, number>): P
     import("../config/crossref.ts"),
     import("../app/examine.ts"),
   ]);
-  expectState(config);
+  await expectState(config);
   const tables = openTables(config.crossReferences).check();
   const texts = tables.map((table) => tableText(table, separatorText(table.separator)));
   const note = firstStartNote(config, Date.now());

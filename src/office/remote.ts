@@ -18,6 +18,12 @@ export interface Address {
   readonly pid: number;
 }
 
+/** Whose a store is, as the process says that has it. */
+export interface HeldBy {
+  readonly company: string;
+  readonly environment: string;
+}
+
 export const addressFile = (stateFolder: string): string => join(stateFolder, "admin.json");
 
 /** `office`: an OfficeError. `failure`: anything else, in words. */
@@ -45,7 +51,7 @@ const TIMEOUTS_MS: Partial<Record<QuestionName, number>> = {
 /** Null when no daemon answers: there is no address, or what is at that port is not our daemon. */
 export async function remoteOffice(stateFolder: string): Promise<Office | null> {
   const address = readAddress(stateFolder);
-  return address !== null && (await answers(address)) ? officeAt(address) : null;
+  return address !== null && (await presence(address)) !== null ? officeAt(address) : null;
 }
 
 /** Of a daemon that answered just now ({@link holderOf}), and may be too busy to do so again. Null: it has no address. */
@@ -73,7 +79,13 @@ function given(args: readonly unknown[]): unknown[] {
 /** The process that answers for this store; null when none does. */
 export async function holderOf(stateFolder: string): Promise<number | null> {
   const address = readAddress(stateFolder);
-  return address !== null && (await answers(address)) ? address.pid : null;
+  return address !== null && (await presence(address)) !== null ? address.pid : null;
+}
+
+/** Whose store the process has that answers for it; null when none does: nobody else can look into it meanwhile. */
+export async function heldBy(stateFolder: string): Promise<HeldBy | null> {
+  const address = readAddress(stateFolder);
+  return address === null ? null : ((await presence(address))?.owner ?? null);
 }
 
 function readAddress(stateFolder: string): Address | null {
@@ -90,12 +102,13 @@ function readAddress(stateFolder: string): Address | null {
 }
 
 /** Only our daemon accepts the token and knows its process. */
-async function answers(address: Address): Promise<boolean> {
+async function presence(address: Address): Promise<{ readonly owner?: HeldBy } | null> {
   try {
     const { status, body } = await exchange(address, "", null, PRESENCE_TIMEOUT_MS);
-    return status === 200 && (body as { data?: { pid?: unknown } }).data?.pid === address.pid;
+    const { data } = body as { data?: { pid?: unknown; owner?: HeldBy } };
+    return status === 200 && data?.pid === address.pid ? data : null;
   } catch {
-    return false;
+    return null;
   }
 }
 

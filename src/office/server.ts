@@ -25,7 +25,7 @@ import { type Engine, PLATFORM } from "../engine/engine.ts";
 import { fedTo } from "../engine/sites.ts";
 import { writeWhole } from "../transport/whole.ts";
 import { isQuestion, type Office, type QuestionName, questions } from "./questions.ts";
-import { type Address, addressFile, type Refusal } from "./remote.ts";
+import { type Address, addressFile, type HeldBy, type Refusal } from "./remote.ts";
 
 /** An import by name would load Node's whole fetch with it: a tenth of a second of computing at each start. */
 const { createServer } = process.getBuiltinModule("node:http");
@@ -38,6 +38,8 @@ interface AdminOptions {
   readonly port: number;
   /** Values that no answer may show. */
   readonly secrets: readonly string[];
+  /** Whose store it is. Left out: it does not say. */
+  readonly owner?: HeldBy;
 }
 
 export interface Admin extends Address {
@@ -202,7 +204,7 @@ async function metrics(office: Office, state: string): Promise<Reply> {
 
 async function answer(
   request: IncomingMessage,
-  { office, state }: Pick<AdminOptions, "office" | "state">,
+  { office, state, owner }: Pick<AdminOptions, "office" | "state" | "owner">,
   token: string,
 ): Promise<Reply> {
   try {
@@ -216,7 +218,7 @@ async function answer(
     const probe = method === "GET" ? PROBES.get(url) : undefined;
     if (probe !== undefined) return await probe(office, state);
     if (url === "/office" && method === "GET")
-      return { status: 200, body: { data: { pid: process.pid } } };
+      return { status: 200, body: { data: { pid: process.pid, owner } } };
     const name = /^\/office\/([A-Za-z]+)$/.exec(url)?.[1];
     if (name === undefined || !isQuestion(name))
       return refuse(404, "there is nothing at this address");
