@@ -443,6 +443,10 @@ const books: Readonly<Record<string, Book>> = {
     papers: [...LOAD, invoice("B-1", [["ULSD", 7950, 2.4, { location: "T-2" }]]), SALE],
     answer: ["wrong-terminal certain null null"],
   },
+  "a bill names another terminal, and is at another price than was ordered": {
+    papers: [...LOAD, invoice("B-1", [["ULSD", 7950, 2.41, { location: "T-2" }]]), SALE],
+    answer: ["wrong-terminal certain 79.50 us"],
+  },
   "the surcharge is forgotten": {
     papers: [...LOAD, BILL, invoice("S-1", [["ULSD", 7950, 2.5], charge("Freight", 210)])],
     answer: ["freight certain 21.00 us"],

@@ -214,8 +214,10 @@ export const TableSink = withBatches(
     ...batches,
     spreadsheetSafe: z
       .boolean()
-      .default(true)
-      .describe("Puts an apostrophe before text that a spreadsheet would run as a formula."),
+      .optional()
+      .describe(
+        "Puts an apostrophe before text that a spreadsheet would run as a formula. Left out: not where the profile is of fixed width or says `formulas: plain`, as for IIF.",
+      ),
   }),
 );
 export type TableSink = z.infer<typeof TableSink>;

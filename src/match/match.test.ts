@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { ALL, filled, monthOf, papersOf, run, scoreOf } from "../../test/support/matched.ts";
 import { Decimal } from "../core/decimal.ts";
+import { stringifyExact } from "../core/json.ts";
 import {
   fold,
   type Invoice,
@@ -91,6 +92,15 @@ const bill: Invoice = {
   lines: [{ ...line, deliveryTicket: null, rate: D("2.40"), amount: D("19080.00") }],
 };
 
+const tax = {
+  taxType: "TX Diesel",
+  authority: "TX",
+  productRef: "ULSD",
+  rate: D("0.2"),
+  gallons: D("7950"),
+  amount: D("1590.00"),
+};
+
 type AnyPaper = Order | Ticket | Invoice;
 
 function matched(
@@ -111,18 +121,23 @@ function filledWith(papers: readonly AnyPaper[]): Matching {
 }
 
 const told = (...[papers, more, prices]: Parameters<typeof matched>) =>
-  matched(papers, more, prices).findings.map(({ rule, certainty, gallons, amount, favour }) => ({
-    rule,
-    certainty,
-    gallons,
-    amount,
-    favour,
-  }));
+  matched(papers, more, prices).findings.map(
+    ({ rule, certainty, gallons, amount, favour, cause }) => ({
+      rule,
+      certainty,
+      gallons,
+      amount,
+      favour,
+      cause,
+    }),
+  );
 
-const withLine = (paper: Invoice, change: Partial<Invoice["lines"][number]>): Invoice => ({
-  ...paper,
-  lines: [{ ...(paper.lines[0] ?? line), ...change }],
-});
+/** Its amount follows from its gallons and rate unless it is given. */
+function withLine(paper: Invoice, change: Partial<Invoice["lines"][number]>): Invoice {
+  const { rate, gallons, ...rest } = { ...(paper.lines[0] ?? line), ...change };
+  const amount = (rate && gallons?.times(rate).round(2)) ?? rest.amount;
+  return { ...paper, lines: [{ ...rest, rate, gallons, amount, ...change }] };
+}
 const withTicket = (change: Partial<Ticket["lines"][number]>): Ticket => ({
   ...ticket,
   lines: ticket.lines.map((one) => ({ ...one, ...change })),
@@ -145,6 +160,37 @@ test.each<[string, readonly AnyPaper[], object, Partial<MatchSettings>?]>([
     "the same on what we are billed",
     [order, ticket, sale, withLine(bill, { gallons: D("9750"), netGallons: D("9750") })],
     { rule: "quantity", certainty: "certain", gallons: "1800", amount: "4320.00", favour: "us" },
+  ],
+  [
+    "the same with the taxes that are levied on these gallons",
+    [
+      order,
+      ticket,
+      {
+        ...withLine(sale, { gallons: D("9750"), netGallons: D("9750") }),
+        taxes: [{ ...tax, gallons: D("9750"), amount: D("1950.00") }],
+      },
+      bill,
+    ],
+    {
+      rule: "quantity",
+      gallons: "1800",
+      amount: "4860.00",
+      favour: "them",
+      cause:
+        "9750 gallons are billed, the ticket says 7950 (the same digits in another order). Taxes of 360.00 come with it.",
+    },
+  ],
+  [
+    "an amount that is not gallons at the rate",
+    [order, ticket, sale, withLine(bill, { amount: D("20080.00") })],
+    {
+      rule: "line-amount",
+      certainty: "certain",
+      amount: "1000.00",
+      favour: "us",
+      cause: "2.40 × 7950 gallons is 19,080.00, 20,080.00 is billed.",
+    },
   ],
   [
     "a ticket that is not signed yet makes it probable",
@@ -177,6 +223,17 @@ test.each<[string, readonly AnyPaper[], object, Partial<MatchSettings>?]>([
     { rule: "billed-twice", certainty: "certain", amount: "19080.00", favour: "us" },
   ],
   [
+    "one load on two bills, each with its tax",
+    [
+      order,
+      ticket,
+      sale,
+      { ...bill, taxes: [tax] },
+      { ...bill, id: "b2", number: "BILL-2", day: "2026-11-12", taxes: [tax] },
+    ],
+    { rule: "billed-twice", amount: "20670.00", favour: "us" },
+  ],
+  [
     "one bill of lading on two bills, and no ticket at all",
     [bill, { ...bill, id: "b2", number: "BILL-2" }],
     { rule: "billed-twice", certainty: "certain" },
@@ -204,6 +261,12 @@ test.each<[string, readonly AnyPaper[], object, Partial<MatchSettings>?]>([
     { rule: "no-delivery", certainty: "certain", amount: "19080.00", favour: "us" },
   ],
   [
+    "a signed delivery to who pays gross, on no invoice",
+    [order, ticket, bill],
+    { rule: "not-billed", gallons: "-8000", amount: "20000.00" },
+    { basis: (party) => (party === BUYER ? "gross" : null) },
+  ],
+  [
     "less delivered than ordered",
     [
       { ...order, lines: [{ ...(order.lines[0] as Order["lines"][number]), gallons: D("9000") }] },
@@ -225,6 +288,31 @@ test.each<[string, readonly AnyPaper[], object, Partial<MatchSettings>?]>([
   ],
 ])("%s is one finding", (_, papers, finding, more = {}) => {
   expect(told(papers, more)).toMatchObject([finding]);
+});
+
+test.each([
+  ["that names no product", null, "0.3"],
+  ["that is called as a product", "LUB", "0.0125"],
+])("a fee by the gallon beside the fuel, %s, is no fuel", (_, product, rate) => {
+  const fee = { ...line, description: "Lubricity additive", product, rate: D(rate) };
+  const record = stringifyExact({ lineItems: [line, { ...fee, amount: null }] });
+  const lines = readers(String).sale(recordOf(record))?.lines ?? [];
+  expect(lines).toHaveLength(2);
+  expect(told([order, ticket, { ...sale, lines }, bill])).toEqual([]);
+});
+
+test.each([
+  ["a price", { rate: D("2.55") }, "-397.50"],
+  ["gallons", { gallons: D("8150"), netGallons: D("8150") }, "-500.00"],
+])("a credit of %s by its amount alone mends what it comes to", (_, change, amount) => {
+  const wrong = withLine(sale, change);
+  const credit = { ...sale, id: "c1", number: "CM-1", day: "2026-11-14" };
+  const of = (sum: string) =>
+    withLine(credit, { description: "Correction", gallons: null, rate: null, amount: D(sum) });
+  expect(told([order, ticket, wrong, bill])).toHaveLength(1);
+  expect(told([order, ticket, wrong, bill, of(amount)])).toEqual([]);
+  expect(told([order, ticket, wrong, bill, of("-1.00")])).toHaveLength(1);
+  expect(told([order, ticket, { ...wrong, party: "other" }, bill, of(amount)])).not.toEqual([]);
 });
 
 test.each([
@@ -389,7 +477,7 @@ test("a line that names another ticket and another bill of lading is about anoth
 
 test("gallons that are a line's own net and gross alike are not billed on the wrong basis: the ticket is wrong", () => {
   const [even, wrong] = [
-    { gallons: D("8000"), netGallons: D("8000"), amount: D("20000.00") },
+    { gallons: D("8000"), netGallons: D("8000") },
     withTicket({ net: D("7950"), temperature: D("60"), gravity: D("36") }),
   ];
   const found = told([order, wrong, withLine(sale, even), withLine(bill, even)]);
@@ -429,15 +517,6 @@ test("numbers are one however they are written, and a ticket may carry several b
       ?.bols.map((one) => one.trim()),
   ).toEqual(["4711", "4712", "4713"]);
 });
-
-const tax = {
-  taxType: "TX Diesel",
-  authority: "TX",
-  productRef: "ULSD",
-  rate: D("0.2"),
-  gallons: D("7950"),
-  amount: D("1590.00"),
-};
 
 test.each<[string, Invoice["taxes"], object]>([
   ["twice", [tax, tax], { rule: "tax-twice", certainty: "certain", amount: "1590.00" }],

@@ -71,7 +71,7 @@ export type Order = Read<"order"> & Begun;
 export type Ticket = Read<"ticket"> & Begun;
 export type Invoice = Read<"sale"> & Begun;
 export type AnyPaper = Order | Ticket | Invoice;
-type TicketLine = Ticket["lines"][number];
+export type TicketLine = Ticket["lines"][number];
 export type InvoiceLine = z.output<typeof InvoiceLine>;
 export type TaxLine = z.output<typeof TaxLine>;
 /** One version of a rack price. */
@@ -105,7 +105,7 @@ export function readers(dayOf: (instant: string) => Day) {
       direction,
       party: (direction === "sale" ? it.payerCompanyId : it.companyId) ?? "",
       order: it.orderId ?? null,
-      lines: it.lineItems ?? [],
+      lines: feesApart(it.lineItems ?? []),
       taxes: it.taxLines ?? [],
     }));
 
@@ -209,11 +209,25 @@ export function recordOf(json: string): Readonly<Record<string, unknown>> {
 const OUT: ReadonlySet<string> = new Set(["DRAFT", "VOID", "CANCELLED"]);
 export const isLive = ({ status }: AnyPaper): boolean => !OUT.has(status);
 
-/** What a line bills. */
-export function lineKind(line: InvoiceLine): "fuel" | "freight" | "surcharge" | "other" {
+/** Of a fee by the gallon (an additive) the gallons are left out: they are the fuel's. Fuel is never so much cheaper. */
+function feesApart(lines: readonly InvoiceLine[]): readonly InvoiceLine[] {
+  const isFee = ({ product, rate }: InvoiceLine): boolean =>
+    rate?.sign === 1 &&
+    lines.some((it) => it.rate?.over(product === null ? FOUR : TEN, 6).compare(rate) === 1);
+  return lines.map((line) => (isFee(line) ? { ...line, gallons: null } : line));
+}
+const FOUR = Decimal.of("4");
+const TEN = Decimal.of("10");
+
+/** What a line bills; `correction`: money alone, for a load or back. */
+export function lineKind(
+  line: InvoiceLine,
+): "fuel" | "freight" | "surcharge" | "correction" | "other" {
   const kind = described(line.description);
   const isNamed = (line.product ?? line.bolNumber ?? line.deliveryTicket) !== null;
-  if (isNamed && line.gallons !== null && kind !== "surcharge" && kind !== "freight") return "fuel";
+  const isOther = kind === "with freight" || kind === "other";
+  if (isNamed && line.gallons !== null && isOther) return "fuel";
+  if (kind === "other" && (isNamed || line.amount?.sign === -1)) return "correction";
   return kind === "with freight" ? "freight" : kind;
 }
 
@@ -237,9 +251,9 @@ type JoinedBy =
 
 export const GUESS: JoinedBy = "party, product and day (a guess)";
 
-/** A line that bills fuel or its freight, and the tickets that it is about. */
+/** A line that bills fuel or its freight, or corrects it, and the tickets that it is about. */
 export interface JoinedLine {
-  readonly kind: "fuel" | "freight";
+  readonly kind: "fuel" | "freight" | "correction";
   readonly invoice: Invoice;
   readonly line: InvoiceLine;
   /** Its place in the invoice, from 0. */
@@ -503,12 +517,12 @@ export class Papers {
   }
 }
 
-/** Lines that bill fuel or freight; of a paper that says nothing, none. */
+/** Lines that bill or correct fuel or freight; of a paper that says nothing, none. */
 const linesOf = (invoice: Invoice): Line[] =>
   isLive(invoice)
     ? invoice.lines.flatMap((line, at) => {
         const kind = lineKind(line);
-        return kind === "fuel" || kind === "freight" ? [{ kind, invoice, line, at }] : [];
+        return kind === "surcharge" || kind === "other" ? [] : [{ kind, invoice, line, at }];
       })
     : [];
 

@@ -29,6 +29,7 @@ import {
   sumOf,
   type TaxLine,
   type Ticket,
+  type TicketLine,
 } from "./papers.ts";
 import {
   CENT,
@@ -39,6 +40,7 @@ import {
   type Run,
   statedBasis,
   type Subject,
+  taxOn,
 } from "./situation.ts";
 import { volumeCorrection } from "./volume.ts";
 
@@ -57,8 +59,9 @@ export function situationOf(one: Case, run: Run) {
   );
   /** Lines, groups and prices that an earlier rule has explained: later ones do not tell it again. */
   const explained = new Set<JoinedLine | Group | Billed>();
+  const corrections = one.lines.filter(({ kind }) => kind === "correction");
   /** `waits`: something waits for a paper that is not here yet. */
-  return { ...one, groups, reversed, billed, run, explained, waits: false };
+  return { ...one, groups, reversed, billed, run, explained, corrections, waits: false };
 }
 
 const NONE: readonly Difference[] = [];
@@ -83,6 +86,13 @@ const gallonsBetween = (billed: Decimal, expected: Decimal, rate: Decimal | null
   worth: null,
   gallons: billed.minus(expected),
 });
+/** An amount beside the gallons that it is for, at their rate; nothing: it is that, but for rounding. */
+function multiplied(rate: Decimal, gallons: Decimal, amount: Decimal, step: Decimal) {
+  const expected = gallons.times(rate).round(2);
+  if (expected.isWithin(step, amount)) return [];
+  const cause = `${amountText(rate)} × ${gallons.plain()} gallons is ${amountText(expected)}, ${amountText(amount)} is billed.`;
+  return [{ isCertain: true, ...between(amount, expected), cause }];
+}
 
 // What rules look at.
 
@@ -189,6 +199,7 @@ function billedTwice({ lines, group }: Load, { run, explained }: Situation): Ver
       expected: zero,
       gallons,
       over: amount,
+      taxes: taxOn(one, run).times(gallons ?? zero),
       cause: `The load ${numberOf(one.line) ?? ""} is billed twice: again on ${nameOf(one)}.`,
     };
   });
@@ -264,7 +275,8 @@ function quantity(load: Load, situation: Situation): Verdict {
     group.figures.some((one) => ordered?.isWithin(run.tolerance(expected).times(FOUR), one));
   const isCertain = lines.every(isSure) && isSigned && wanted === basis && isWhole && !isPart;
   const compared = `billed gallons and the ticket's, ${basis}`;
-  const values = { compared, ...gallonsBetween(billed, expected, rate) };
+  const taxes = taxOn(first, run).times(billed.minus(expected));
+  const values = { compared, ...gallonsBetween(billed, expected, rate), taxes };
   // Where its own figure of the basis is what it bills, alone or with both alike, it only happens to fit the ticket's other one.
   const isItsOwn = first.line[`${basis}Gallons`]?.equals(first.line.gallons ?? billed) === true;
   if (isOther && agreed !== null && !isItsOwn) {
@@ -328,6 +340,7 @@ function noDelivery({ group, lines, first, billed }: Load, situation: Situation)
     gallons: billed,
     cause,
     over: sumOf(lines, (one) => one.line.amount),
+    taxes: taxOn(first, situation.run).times(billed ?? zero),
     next: "Ask the driver or the carrier for the ticket; without one dispute or credit the line.",
   };
 }
@@ -381,9 +394,9 @@ const listed =
     return priced(billed, situation, { isCertain, billed: rack, expected: now.price, cause });
   };
 
-/** Another terminal is billed than it was loaded at; where no order names a price, the two lists say what it comes to. */
+/** Another terminal is billed than it was loaded at: it comes to what was ordered, where no order names a price to the two lists. */
 function wrongTerminal(billed: Billed, { run, explained }: Situation): Verdict {
-  const { line, group, one, direction } = billed;
+  const { line, group, one } = billed;
   const named = run.reference.terminal(line.location);
   const loaded = terminalsOf(group)
     .map((text) => run.reference.terminal(text))
@@ -392,27 +405,37 @@ function wrongTerminal(billed: Billed, { run, explained }: Situation): Verdict {
   if (named === null || right === undefined) return null;
   if (loaded.includes(named)) return NONE;
   const cause = `${named.name} is billed; it was loaded at ${right.name}.`;
-  const [billedAt = null, expected = null] = [named.name, right.name];
-  const found = { isCertain: isSure(one), billed: billedAt, expected, cause };
-  const [wrongly, rightly] = [named, right].map((it) =>
-    listsOf(one, group, run, [it.terminalCode ?? ""]),
-  );
-  if (!wrongly || !rightly || priceOf(group, direction) !== null) return found;
+  const values = { billed: named.name ?? null, expected: right.name ?? null };
+  const found = { isCertain: isSure(one), ...values, cause };
+  const agreed = agreedFor(billed);
+  const lists = [named, right].map((it) => listsOf(one, group, run, [it.terminalCode ?? ""]));
+  const [wrongly, rightly] =
+    agreed === null ? lists.map((it) => it?.now.price) : [line.rate, agreed];
+  if (!wrongly || !rightly) return found;
   explained.add(billed);
-  const { over, worth } = between(wrongly.now.price, rightly.now.price, line.gallons);
-  return { ...found, over, worth };
+  return { ...between(wrongly, rightly, line.gallons), ...found };
+}
+
+/** Of what was ordered a gallon at, the nearest to its rate; null: no order says. */
+function agreedFor({ group, line: { rate }, direction }: Billed): Decimal | null {
+  const agreed = group.ordered.flatMap((line) => line[direction] ?? []);
+  const off = (price: Decimal): Decimal => price.minus(rate ?? zero).abs();
+  return agreed.toSorted((one, other) => off(one).compare(off(other)))[0] ?? null;
 }
 
 function orderPrice(billed: Billed, situation: Situation): Verdict {
-  const { group, one, direction } = billed;
+  const { group, one } = billed;
   const { rate } = billed.line;
-  const agreed = group.ordered.flatMap((line) => line[direction] ?? []);
-  if (rate === null || agreed.length === 0) return null;
-  const off = (price: Decimal): Decimal => price.minus(rate).abs();
-  const [expected = rate] = agreed.toSorted((first, other) => off(first).compare(off(other)));
+  const expected = agreedFor(billed);
+  if (rate === null || expected === null) return null;
   const cause = `${amountText(rate)} a gallon is billed, ${amountText(expected)} was ordered.`;
   const isCertain = !group.isOrderGuess && isSure(one);
   return priced(billed, situation, { isCertain, billed: rate, expected, cause });
+}
+
+function lineAmount({ line: { amount, gallons, rate } }: Billed): Verdict {
+  if (amount === null || gallons === null || !rate || rate.sign === 0) return null;
+  return multiplied(rate, gallons, amount, larger(CENT, gallons.abs().times(PRICE_STEP)));
 }
 
 function rackAndMargin(billed: Billed, situation: Situation): Verdict {
@@ -431,7 +454,7 @@ function* haulsIn(situation: Situation) {
   const loadOf = (ticket: Ticket): string =>
     groups.find((group) => group.tickets.includes(ticket))?.load ?? ticket.id;
   const hauling = [...invoicesIn(situation)].flatMap(({ invoice }) => {
-    const own = lines.filter((line) => line.invoice === invoice);
+    const own = lines.filter((line) => line.invoice === invoice && line.kind !== "correction");
     const tickets = own.flatMap((line) => line.tickets);
     const loads = new Map<string, Ticket | null>(tickets.map((it) => [loadOf(it), it]));
     if (loads.size === 0) loads.set(invoice.id, null);
@@ -543,11 +566,8 @@ function taxes(
   for (const [at, line] of rest.entries()) {
     const { rate, gallons, amount } = line;
     if (rate === null) continue;
-    const expected = gallons?.times(rate).round(2) ?? amount;
-    if (!expected.isWithin(CENT, amount)) {
-      const cause = `${tax}: ${amountText(rate)} × ${gallons?.plain() ?? ""} gallons is ${amountText(expected)}, ${amountText(amount)} is billed.`;
-      tell("tax-amount", at, { isCertain: true, ...between(amount, expected), cause });
-    }
+    for (const one of gallons === null ? [] : multiplied(rate, gallons, amount, CENT))
+      tell("tax-amount", at, { ...one, cause: `${tax}: ${one.cause}` });
     const usual = run.reference.taxRate(invoice, line);
     if (usual === null || isNear(rate, usual.rate, RATE_STEP)) continue;
     const base = gallons ?? (rate.sign === 0 ? zero : amount.over(rate, 6));
@@ -611,6 +631,7 @@ function netFromGross(
     isCertain: true,
     compared: `net gallons and ${gross.plain()} gross at ${temperature.plain()} °F, API ${gravity.plain()}`,
     ...gallonsBetween(net, expected, rate),
+    taxes: taxOn(lines[0], run).times(net.minus(expected)),
     cause: `The ticket says ${net.plain()} net; ${gross.plain()} gross × ${factor.plain()} is ${expected.plain()} (API MPMS 11.1, table 6B).`,
     next: "Ask the terminal or the driver for the meter's ticket; correct temperature, gravity or net gallons.",
   };
@@ -622,7 +643,7 @@ const NOT_BILLED = {
 } as const;
 
 /** Delivered and signed, and not billed after some working days. */
-function notBilled({ ticket, direction, groups }: Delivered, situation: Situation): Verdict {
+function notBilled({ ticket, direction, party, groups }: Delivered, situation: Situation): Verdict {
   const { run, explained } = situation;
   const { today, unbilledDays } = run.settings;
   if (ticket.status !== "SIGNED") return null;
@@ -632,13 +653,15 @@ function notBilled({ ticket, direction, groups }: Delivered, situation: Situatio
   );
   if (lines.length === 0 || workingDays(ticket.day, today) <= unbilledDays) return NONE;
   const orders = situation.orders.filter(({ id }) => id === ticket.order);
-  const worth = lines.flatMap(({ net, gross, product }) => {
+  const isGross = run.settings.basis(party) === "gross";
+  const figureOf = ({ net, gross }: TicketLine) => (isGross ? (gross ?? net) : (net ?? gross));
+  const worth = lines.flatMap((line) => {
     const all = orders.flatMap((order) => order.lines);
-    const ordered = all.filter((it) => run.isSame(it.product, product));
+    const ordered = all.filter((it) => run.isSame(it.product, line.product));
     const price = priceOf({ ordered }, direction);
-    return (price && (net ?? gross)?.times(price)) ?? [];
+    return (price && figureOf(line)?.times(price)) ?? [];
   });
-  const expected = sumOf(lines, ({ net, gross }) => net ?? gross);
+  const expected = sumOf(lines, figureOf);
   const isAll = lines.length === ticket.lines.length;
   const what = isAll ? "it" : lines.map(({ product }) => product).join(", ");
   return {
@@ -693,6 +716,21 @@ function noOrder({ ticket, day }: Delivered, { orders, run }: Situation): Verdic
   return { isCertain: false, isNeutral: true, expected: "an order", cause, next };
 }
 
+/** A correction of exactly what a difference comes to, in money alone, mends it; each mends one. */
+function isMended(
+  { over, taxes = zero }: Difference,
+  { direction, party }: Subject,
+  { corrections }: Situation,
+): boolean {
+  if (!over || over.sign === 0) return false;
+  const at = corrections.findIndex(({ invoice, line }) => {
+    const isTheirs = invoice.direction === direction && invoice.party === party;
+    const less = line.amount?.negated() ?? zero;
+    return isTheirs && [over, over.plus(taxes)].some((sum) => less.isWithin(CENT, sum));
+  });
+  return at >= 0 && corrections.splice(at, 1).length > 0;
+}
+
 /**
  * `compared`: what the comparison is called; `of`: what it looks at, one after the other; `otherwise`: why it says nothing
  * where most of it differs.
@@ -707,8 +745,10 @@ function rule<One extends Subject>(
   const judge = (situation: Situation): void => {
     for (const one of of(situation)) {
       const verdict = find(one, situation);
-      if (verdict !== null)
-        situation.run.judged(made, one, "cause" in verdict ? [verdict] : verdict);
+      if (verdict === null) continue;
+      const all = "cause" in verdict ? [verdict] : verdict;
+      const standing = all.filter((it) => !isMended(it, one, situation));
+      situation.run.judged(made, one, standing);
     }
   };
   const made = { name, compared, otherwise, judge, isAlone: ALONE.has(name) };
@@ -716,7 +756,12 @@ function rule<One extends Subject>(
 }
 
 /** They find nothing in an invoice to which there is no other paper and no list. */
-const ALONE: ReadonlySet<string> = new Set(["billed-twice", "rack-and-margin", "tax"]);
+const ALONE: ReadonlySet<string> = new Set([
+  "billed-twice",
+  "line-amount",
+  "rack-and-margin",
+  "tax",
+]);
 
 export const rules = [
   rule("billed-twice", "the same load on two lines", loadsIn, billedTwice),
@@ -730,6 +775,7 @@ export const rules = [
     listed(true),
   ),
   rule("wrong-terminal", "the terminal", billedIn, wrongTerminal),
+  rule("line-amount", "a line's amount and its gallons at its rate", billedIn, lineAmount),
   rule("order-price", "the rate and the order's price", billedIn, orderPrice),
   rule("rack-and-margin", "the rate and the line's rack price + margin", billedIn, rackAndMargin),
   rule("rack-price", "the rack price and the list in force", billedIn, listed(false)),

@@ -6,7 +6,7 @@ import { Decimal } from "../core/decimal.ts";
 import { push, sumOf } from "../core/groups.ts";
 import { lookedUp, sha256 } from "../core/keys.ts";
 import { remembered } from "../core/remembered.ts";
-import { byText } from "../core/text.ts";
+import { amountText, byText } from "../core/text.ts";
 import { beginOf, DAY_MS } from "../core/time.ts";
 import {
   type AnyPaper,
@@ -75,6 +75,8 @@ export interface Difference extends Partial<Subject> {
   readonly gallons?: Decimal | null;
   /** What was billed too much, in money; negative: too little. Null: it cannot be told. */
   readonly over?: Decimal | null;
+  /** Taxes on these gallons, in money: they come to `over`. */
+  readonly taxes?: Decimal;
   /** Gallons of which each is billed at a rate that differs; left out: it is not about a rate. */
   readonly worth?: Decimal | null;
   /** Nobody is owed it. */
@@ -175,7 +177,10 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
 }
 
 function findingOf(it: Rule & Subject & Difference, partyName: string) {
-  const { name, direction, party, day, compared, cause, over = null } = it;
+  const { name, direction, party, day, compared } = it;
+  const taxes = it.taxes?.round(2) ?? Decimal.zero;
+  const over = it.over?.plus(taxes) ?? null;
+  const more = over && taxes.sign !== 0 && ` Taxes of ${amountText(taxes.abs())} come with it.`;
   // What is billed too much is owed to who pays.
   const toUs = (direction === "purchase" ? over : over?.negated())?.round(2) ?? Decimal.zero;
   const amount = toUs.sign === 0 ? null : toUs.abs().fixed(2);
@@ -210,7 +215,7 @@ function findingOf(it: Rule & Subject & Difference, partyName: string) {
     /** Who is owed it; null: nobody, it only has to be looked at. */
     favour: amount !== null && it.isNeutral !== true ? whose : null,
     joined: [...joined].join(", "),
-    cause,
+    cause: `${it.cause}${more || ""}`,
     next: it.next ?? DISPUTE[direction],
   };
 }
@@ -220,6 +225,21 @@ const DISPUTE = {
   purchase: "Dispute it with the supplier, with both papers.",
   sale: "Credit the customer, or bill the rest.",
 } as const;
+
+/** What is levied on a gallon of a line, by the taxes that are on as many gallons as its invoice bills. */
+export function taxOn(one: JoinedLine | undefined, run: Run): Decimal {
+  if (one === undefined) return Decimal.zero;
+  const { invoice, line } = one;
+  const isIt = ({ product }: InvoiceLine): boolean => run.isSame(product ?? "", line.product ?? "");
+  const fuel = invoice.lines.filter((it) => lineKind(it) === "fuel");
+  const rates = invoice.taxes.flatMap(({ productRef, rate, gallons }) => {
+    const taxed = productRef === null ? fuel : fuel.filter(isIt);
+    const sold = Decimal.sum(taxed.flatMap((it) => it.gallons ?? []));
+    const isOnIt = productRef === null || run.isSame(productRef, line.product ?? "");
+    return rate && gallons && isOnIt && run.isAlike(gallons, sold) ? rate : [];
+  });
+  return Decimal.sum(rates);
+}
 
 export const CENT = Decimal.of("0.01");
 

@@ -227,6 +227,18 @@ describe("shipped profiles", () => {
     },
   );
 
+  test.each([
+    ["quickbooks/iif-sales", "\t=1\t"],
+    ["apprise/ar-invoices", "IN=1 "],
+    ["canonical/customer-invoices", ",'=1,"],
+  ])("an apostrophe before a formula is for spreadsheets alone: %s", (profile, text) => {
+    const site = { folder: "", dayOf: (instant: string) => instant.slice(0, 10) };
+    const writer = tableWriter({ document: "customer-invoices", profile, per: "document" }, site);
+    const document = { ...iifInvoice(), number: "=1", poNumber: null };
+    const item = { id: "a", number: "=1", revision: "1", document };
+    expect(writer.textOf([item])).toContain(text);
+  });
+
   test("a text that was frozen before its encoding was set loses no character", () => {
     expect(bytesOf("Peña €", "windows-1252").toString("hex")).toBe("5065f1612080");
     expect(bytesOf("株 €", "windows-1252").toString("utf8")).toBe("株 €");

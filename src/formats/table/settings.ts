@@ -194,7 +194,7 @@ export const ProfileFile = z
     empty: z.array(z.string().min(1)).default([]).describe("Texts that mean an empty cell: N/A."),
     formulas: z
       .enum(["guarded", "plain", "texts"])
-      .default("plain")
+      .optional()
       .describe(
         'guarded: an apostrophe stands before text that a spreadsheet would run. texts: a formula of one text, as programs keep zeros for Excel (="000417"), is read as that text.',
       ),

@@ -309,7 +309,8 @@ interface TableSettings {
   readonly profile?: string | undefined;
   readonly per: "document" | "batch";
   readonly itemsMax?: number | undefined;
-  readonly spreadsheetSafe: boolean;
+  /** Left out: as the profile says. */
+  readonly spreadsheetSafe?: boolean | undefined;
 }
 
 const BATCH_ITEMS_MAX = 200;
@@ -345,11 +346,11 @@ const concernsOf =
 export const writingOf = (
   { document, profile, spreadsheetSafe }: TableSettings,
   { folder, dayOf }: Pick<Surroundings, "folder" | "dayOf">,
-): Writing => ({
-  document,
-  profile: guardedAs(openProfile(profile ?? `files/${document}`, folder), spreadsheetSafe),
-  dayOf,
-});
+): Writing => {
+  const opened = openProfile(profile ?? `files/${document}`, folder);
+  const { file, formulas = file === "fixed" ? "plain" : "guarded" } = opened;
+  return { document, profile: guardedAs(opened, spreadsheetSafe ?? formulas !== "plain"), dayOf };
+};
 
 /** Follows from number, id and revision alone. */
 function nameOf({ document, per }: TableSettings, items: readonly Item[], ending: string): string {

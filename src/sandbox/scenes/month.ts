@@ -234,9 +234,9 @@ const numberOf = (paper: RawRecord): string =>
 const cents = (amount: unknown): number => Math.round((amount as number) * 100);
 const micros = (rate: unknown): number => Math.round((rate as number) * 1_000_000);
 
-/** Sets a line's gallons and rate, and what follows from them: amounts, taxes of its product, sums. Returns the change in cents. */
+/** Sets a line's gallons and rate, and what follows from them: amounts, taxes of its product, sums. Returns the change in cents, taxes included. */
 export function rewrite(paper: RawRecord, line: Item, change: Item): number {
-  const before = cents(line["amount"]);
+  const before = cents(paper["total"]);
   const gallons = line["gallons"] as number;
   Object.assign(line, change);
   const now = line["gallons"] as number;
@@ -247,7 +247,7 @@ export function rewrite(paper: RawRecord, line: Item, change: Item): number {
       tax["amount"] = dollars(centsFor(tax["gallons"], micros(tax["rate"])));
     }
   sumUp(paper);
-  return cents(line["amount"]) - before;
+  return cents(paper["total"]) - before;
 }
 
 /** Cents. */
@@ -339,7 +339,11 @@ const plants = {
     const again: RawRecord = { ...structuredClone(paper), id: random.uuid() };
     again["invoiceNumber"] = `${numberOf(paper)}-2`;
     const fuel = items(paper).filter(({ bolNumber }) => typeof bolNumber === "string");
-    return { number: numberOf(again), amount: totalOf(fuel) / 100, more: [again] };
+    return {
+      number: numberOf(again),
+      amount: totalOf([...fuel, ...taxes(paper)]) / 100,
+      more: [again],
+    };
   },
   "wrong product": inLine((line, trade, random) => {
     const { code, name } = random.pick(FUELS);
