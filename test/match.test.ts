@@ -124,7 +124,13 @@ test("what the flows have stored is matched without one request; people settle w
   // Accepted: it counts no more, and is written down.
   const rate = report.findings.find(({ rule }) => rule === "order-price");
   const person = { by: "ann", note: "agreed by phone" };
-  await office(file, (it) => it.settleFinding(rate?.key ?? "", "accepted", person));
+  const seen = { key: rate?.key ?? "", digest: rate?.digest ?? "" };
+  const old = { ...seen, digest: "of other values" };
+  for (const other of [old, { ...seen, key: "none" }])
+    await expect(office(file, (it) => it.settleFinding(other, "accepted", person))).rejects.toThrow(
+      "not known any more, or has other values",
+    );
+  await office(file, (it) => it.settleFinding(seen, "accepted", person));
   const after = await found(file);
   const kept = await office(file, (it) => it.findings());
   expect(kept.findings.find(({ key }) => key === rate?.key)).toMatchObject({
@@ -139,9 +145,6 @@ test("what the flows have stored is matched without one request; people settle w
     reason: "agreed by phone",
     event: "finding accepted",
   });
-  await expect(office(file, (it) => it.settleFinding("none", "accepted", person))).rejects.toThrow(
-    "not known any more",
-  );
 
   // Other values: it is back.
   const invoice = rate?.papers.find(({ kind }) => kind === "invoice");
@@ -195,8 +198,9 @@ test("the page accepts and disputes with a note beside the finding, claims from 
     const [first, second] = findings.filter(
       ({ direction, favour }) => direction === "purchase" && favour === "us",
     );
-    await ann.post("/match/dispute", { key: first?.key ?? "", note: "letter of the 24th" });
-    await ann.post("/match/accept", { key: second?.key ?? "", note: "agreed by phone" });
+    const seenOf = (one = first) => ({ key: one?.key ?? "", digest: one?.digest ?? "" });
+    await ann.post("/match/dispute", { ...seenOf(first), note: "letter of the 24th" });
+    await ann.post("/match/accept", { ...seenOf(second), note: "agreed by phone" });
     const page = await pageOf("/match");
     expect(page).toContain(`disputed. accountant: letter of the 24th. ${first?.cause}`);
     expect(page).toContain(`accepted. accountant: agreed by phone. ${second?.cause}`);
@@ -210,13 +214,13 @@ test("the page accepts and disputes with a note beside the finding, claims from 
     const sum = cells.slice(1, -1).reduce((total, one) => total + one, 0);
     expect(sum).toBeCloseTo(cells.at(-1) ?? 0, 2);
     expect(sum).toBeGreaterThanOrEqual(Number(first?.amount));
-    await ann.post("/match/reopen", { key: second?.key ?? "", note: "a mistake" });
+    await ann.post("/match/reopen", { ...seenOf(second), note: "a mistake" });
     expect(await pageOf("/match")).toContain(`accountant: a mistake. ${second?.cause}`);
     expect((await it.findings()).findings.filter(({ state }) => state === "accepted")).toEqual([]);
     // A viewer sees them and settles nothing.
     const viewer = await as("viewer");
     await viewer.get("/match");
-    const { status } = await viewer.post("/match/accept", { key: first?.key ?? "", note: "no" });
+    const { status } = await viewer.post("/match/accept", { ...seenOf(first), note: "no" });
     expect(status).toBe(403);
   });
   const pack = join(dirname(file), "evidence");

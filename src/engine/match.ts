@@ -389,16 +389,17 @@ export function keptFindings({ store }: Pick<Engine, "store">): KeptFinding[] {
 }
 
 /**
- * A person settles a finding, or takes that back: inside a transaction. False: there is none of this key.
+ * A person settles a finding, or takes that back: inside a transaction. `digest`: of the values that were seen. False: there is
+ * none of this key, or it has other values now.
  */
 export function settleFinding(
   { store, clock }: Pick<Engine, "store" | "clock">,
-  key: string,
+  { key, digest }: Pick<Finding, "key" | "digest">,
   state: KeptFinding["state"],
   person: Person,
 ): boolean {
   const one = store.sweeps.find(MATCH, key);
-  if (one === null || one.state === "cleared") return false;
+  if (one === null || one.state === "cleared" || one.digest !== digest) return false;
   store.sweeps.settle(one.difference, state, `${person.by}: ${person.note}`);
   const detail = `${one.number}: ${one.cause}`;
   const event = `finding ${state === "open" ? "opened again" : state}`;

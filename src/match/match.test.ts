@@ -178,7 +178,7 @@ test.each<[string, readonly AnyPaper[], object, Partial<MatchSettings>?]>([
       amount: "4860.00",
       favour: "them",
       cause:
-        "9750 gallons are billed, the ticket says 7950 (the same digits in another order). Taxes of 360.00 come with it.",
+        "9750 gallons are billed, the ticket says 7950 (the same digits in another order). Taxes are 360.00 of the amount.",
     },
   ],
   [
@@ -231,6 +231,11 @@ test.each<[string, readonly AnyPaper[], object, Partial<MatchSettings>?]>([
       { ...bill, taxes: [tax] },
       { ...bill, id: "b2", number: "BILL-2", day: "2026-11-12", taxes: [tax] },
     ],
+    { rule: "billed-twice", amount: "20670.00", favour: "us" },
+  ],
+  [
+    "one load on two lines of a bill, each with its tax",
+    [order, ticket, sale, { ...bill, lines: [...bill.lines, ...bill.lines], taxes: [tax, tax] }],
     { rule: "billed-twice", amount: "20670.00", favour: "us" },
   ],
   [

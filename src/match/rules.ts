@@ -14,7 +14,6 @@ import {
   type Case,
   type Day,
   type Direction,
-  fold,
   type FreightRate,
   type Group,
   groupsOf,
@@ -36,6 +35,7 @@ import {
   type Difference,
   isSure,
   larger,
+  nameOfTax,
   type PostedPrice,
   type Run,
   statedBasis,
@@ -516,9 +516,6 @@ function freightOf(rate: FreightRate): Decimal {
   const surcharge = base.times(rate.fuelSurchargePercent ?? zero).times(CENT);
   return base.plus(surcharge.round(2));
 }
-
-const nameOfTax = ({ taxType, authority, productRef }: TaxLine): string =>
-  [fold(taxType), fold(authority ?? ""), productRef ?? ""].join(" ");
 
 /** All lines of an invoice with one tax, authority and product; of invoices that are credited whole none. */
 function* taxesIn(situation: Situation) {

@@ -180,7 +180,7 @@ function findingOf(it: Rule & Subject & Difference, partyName: string) {
   const { name, direction, party, day, compared } = it;
   const taxes = it.taxes?.round(2) ?? Decimal.zero;
   const over = it.over?.plus(taxes) ?? null;
-  const more = over && taxes.sign !== 0 && ` Taxes of ${amountText(taxes.abs())} come with it.`;
+  const more = over && taxes.sign !== 0 && ` Taxes are ${amountText(taxes.abs())} of the amount.`;
   // What is billed too much is owed to who pays.
   const toUs = (direction === "purchase" ? over : over?.negated())?.round(2) ?? Decimal.zero;
   const amount = toUs.sign === 0 ? null : toUs.abs().fixed(2);
@@ -216,27 +216,43 @@ function findingOf(it: Rule & Subject & Difference, partyName: string) {
     favour: amount !== null && it.isNeutral !== true ? whose : null,
     joined: [...joined].join(", "),
     cause: `${it.cause}${more || ""}`,
-    next: it.next ?? DISPUTE[direction],
+    next: it.next ?? DISPUTE[direction][amount === null ? "both" : whose],
   };
 }
 
-/** What a person does about it, by who has billed. */
+/** What a person does about it, by who has billed, and who is owed it. */
 const DISPUTE = {
-  purchase: "Dispute it with the supplier, with both papers.",
-  sale: "Credit the customer, or bill the rest.",
+  purchase: {
+    us: "Dispute it with the supplier, with both papers.",
+    them: "The supplier billed too little: tell them, or expect a further bill.",
+    both: "Dispute it with the supplier, with both papers.",
+  },
+  sale: {
+    us: "Bill the rest.",
+    them: "Credit the customer.",
+    both: "Correct the invoice.",
+  },
 } as const;
+
+export const nameOfTax = ({ taxType, authority, productRef }: TaxLine): string =>
+  [fold(taxType), fold(authority ?? ""), productRef ?? ""].join(" ");
+
+const gallonsOf = (all: readonly { gallons: Decimal | null }[]): Decimal =>
+  Decimal.sum(all.flatMap(({ gallons }) => gallons ?? []));
 
 /** What is levied on a gallon of a line, by the taxes that are on as many gallons as its invoice bills. */
 export function taxOn(one: JoinedLine | undefined, run: Run): Decimal {
   if (one === undefined) return Decimal.zero;
   const { invoice, line } = one;
-  const isIt = ({ product }: InvoiceLine): boolean => run.isSame(product ?? "", line.product ?? "");
+  const isIt = (product: string | null): boolean => run.isSame(product ?? "", line.product ?? "");
   const fuel = invoice.lines.filter((it) => lineKind(it) === "fuel");
-  const rates = invoice.taxes.flatMap(({ productRef, rate, gallons }) => {
-    const taxed = productRef === null ? fuel : fuel.filter(isIt);
-    const sold = Decimal.sum(taxed.flatMap((it) => it.gallons ?? []));
-    const isOnIt = productRef === null || run.isSame(productRef, line.product ?? "");
-    return rate && gallons && isOnIt && run.isAlike(gallons, sold) ? rate : [];
+  const rates = Array.from(Map.groupBy(invoice.taxes, nameOfTax).values(), (own) => {
+    const { productRef = null, rate = null } = own[0] ?? {};
+    const sold = productRef === null ? fuel : fuel.filter(({ product }) => isIt(product));
+    const isOnIt = productRef === null || isIt(productRef);
+    return rate !== null && isOnIt && run.isAlike(gallonsOf(own), gallonsOf(sold))
+      ? rate
+      : Decimal.zero;
   });
   return Decimal.sum(rates);
 }

@@ -93,6 +93,8 @@ export const MatchAsked = z.strictObject({
 
 /** What a person makes of a finding: it stays so, it is claimed from the other party, or it is open again. */
 export const FindingState = z.enum(["accepted", "disputed", "open"]);
+/** A finding as a person saw it. */
+export const SeenFinding = z.strictObject({ key: text, digest: text });
 
 /** Stored records by number or id, or with `text` null the newest ones; `last`: how many at most. */
 export const Sampling = z.strictObject({

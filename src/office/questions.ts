@@ -54,6 +54,7 @@ import {
   Reconciling,
   Sampling,
   Searching,
+  SeenFinding,
   text,
 } from "./asked.ts";
 import { assign, type Chosen, edit, helped, remark, resolve, retry, select } from "./decisions.ts";
@@ -146,14 +147,14 @@ export const questions = {
     trouble: matchTrouble(engine),
     findings: keptFindings(engine),
   })),
-  /** A finding may stay so, is disputed, or is open again. @throws OfficeError where none of this key is known */
-  settleFinding: act([text, FindingState, Person], ({ engine }, key, state, person) => {
-    if (!engine.store.transaction(() => settleFinding(engine, key, state, person)))
+  /** A finding may stay so, is disputed, or is open again. @throws OfficeError where none of this key and these values is known */
+  settleFinding: act([SeenFinding, FindingState, Person], ({ engine }, seen, state, person) => {
+    if (!engine.store.transaction(() => settleFinding(engine, seen, state, person)))
       throw new OfficeError(
-        "This finding is not known any more.",
-        "`fuelbridge match` finds what differs now.",
+        "This finding is not known any more, or has other values now.",
+        "Look at the page Match again; `fuelbridge match` finds what differs now.",
       );
-    return { key, state };
+    return { key: seen.key, state };
   }),
 
   /** What the platform's records have that the contract does not know, the newest first. */

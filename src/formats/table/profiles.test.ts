@@ -235,7 +235,7 @@ describe("shipped profiles", () => {
     const site = { folder: "", dayOf: (instant: string) => instant.slice(0, 10) };
     const writer = tableWriter({ document: "customer-invoices", profile, per: "document" }, site);
     const document = { ...iifInvoice(), number: "=1", poNumber: null };
-    const item = { id: "a", number: "=1", revision: "1", document };
+    const item = { id: "a", number: "=1", revision: "1", counterpart: null, document };
     expect(writer.textOf([item])).toContain(text);
   });
 

@@ -81,7 +81,7 @@ export async function match(asked: Asked): Promise<Answer> {
   return { title: "Match", body };
 }
 
-const settling = ({ key, state }: KeptFinding, asked: Asked): Html =>
+const settling = ({ key, digest, state }: KeptFinding, asked: Asked): Html =>
   html`<details>
     <summary>Settle it</summary>
     ${SETTLE.filter(([to]) => to !== state).map(([, action, button, hint]) =>
@@ -91,7 +91,7 @@ const settling = ({ key, state }: KeptFinding, asked: Asked): Html =>
         button,
         role: "accountant",
         hint,
-        fields: hidden({ key }),
+        fields: hidden({ key, digest }),
       }),
     )}
   </details>`;
@@ -111,7 +111,8 @@ export async function matchNow(asked: Asked): Promise<Answer> {
 export const settle =
   (state: KeptFinding["state"]) =>
   async (asked: Asked): Promise<Answer> => {
-    await asked.office.settleFinding(asked.form.get("key") ?? "", state, personOf(asked));
+    const seen = { key: asked.form.get("key") ?? "", digest: asked.form.get("digest") ?? "" };
+    await asked.office.settleFinding(seen, state, personOf(asked));
     return { to: "/match", told: `The finding is ${state === "open" ? "open again" : state}.` };
   };
 
