@@ -403,9 +403,9 @@ export class Papers {
       for (const one of linesOf(invoice)) {
         const { tickets } = this.#find(one);
         for (const ticket of tickets) this.#unions.unite(seq, ticket.seq);
-        if (one.kind === "freight") continue;
-        for (const ticket of tickets) taken[invoice.direction].add(ticket.seq);
-        if (tickets.length > 0) continue;
+        if (one.kind === "fuel")
+          for (const ticket of tickets) taken[invoice.direction].add(ticket.seq);
+        if (one.kind === "freight" || tickets.length > 0) continue;
         loose.push([seq, one.at]);
         const name = paperless(one);
         if (name === null) continue;
