@@ -765,6 +765,7 @@ export const rules = [
   rule("wrong-product", "the product", loadsIn, wrongProduct),
   rule("quantity", "billed and delivered gallons", loadsIn, quantity),
   rule("net-from-gross", "net gallons from gross gallons", meteredIn, netFromGross),
+  rule("line-amount", "a line's amount and its gallons at its rate", billedIn, lineAmount),
   rule(
     "old-price-list",
     "the rack price and the list in force at delivery",
@@ -772,7 +773,6 @@ export const rules = [
     listed(true),
   ),
   rule("wrong-terminal", "the terminal", billedIn, wrongTerminal),
-  rule("line-amount", "a line's amount and its gallons at its rate", billedIn, lineAmount),
   rule("order-price", "the rate and the order's price", billedIn, orderPrice),
   rule("rack-and-margin", "the rate and the line's rack price + margin", billedIn, rackAndMargin),
   rule("rack-price", "the rack price and the list in force", billedIn, listed(false)),
