@@ -104,6 +104,19 @@ test.for<[code: number, says: object, message?: string]>([
   },
 );
 
+test("a warning without the record is a refusal in QuickBooks' own words, which a person gets after a few tries", async () => {
+  const file = companyFile();
+  const warned = `<QBXML><QBXMLMsgsRs><InvoiceAddRs statusCode="570" statusSeverity="Warn" statusMessage="said so"/></QBXMLMsgsRs></QBXML>`;
+  const sink = sinkOver(
+    asking(async ({ xml }) => (xml.includes("<InvoiceAddRq") ? warned : file.answer(xml))),
+  );
+  expect(await deliver(sink, [ITEM])).toMatchObject({
+    outcome: "unknown",
+    unlisted: true,
+    detail: "QuickBooks: said so (status 570)",
+  });
+});
+
 test.for<[number, string]>([
   [0, "none"],
   [1, "none"],

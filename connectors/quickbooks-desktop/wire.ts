@@ -539,8 +539,14 @@ export function openRecords(wire: Asker) {
     },
     /** The record that a change made, or left. */
     async write(name: string, content: Values, signal: AbortSignal) {
-      const [ret] = (await wire.write({ name, values: { [name]: content } }, signal)).rets;
+      const { rets, code, message } = await wire.write(
+        { name, values: { [name]: content } },
+        signal,
+      );
+      const [ret] = rets;
       if (ret !== undefined) return ret;
+      // A warning that comes without the record (570: an order that was closed meanwhile) says why there is none.
+      if (code !== 0) throw said(code, message);
       throw new LedgerError("torn", "QuickBooks' answer does not have the record");
     },
     cancel: (type: string, id: string, signal: AbortSignal) =>
