@@ -311,6 +311,8 @@ const NEXT: Readonly<Record<string, string>> = {
   EXDEV: "Mount the share one level higher, so that the folder and its .staging folder are on it.",
 };
 
+const adviceOn = (code: string): string | undefined => NEXT[code] ?? aboutMachine(code);
+
 /** @throws the error itself when it did not come from the drop: a programming error. */
 export function troubleOf(error: unknown) {
   if (error instanceof SourceUnavailable)
@@ -318,11 +320,7 @@ export function troubleOf(error: unknown) {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string")
     throw error;
   const own = "next" in error && typeof error.next === "string" ? error.next : null;
-  const next =
-    own ??
-    NEXT[error.code] ??
-    aboutMachine(error.code) ??
-    "Look at the disk and at the file server.";
+  const next = own ?? adviceOn(error.code) ?? "Look at the disk and at the file server.";
   return { code: error.code, detail: error.message, next };
 }
 
@@ -351,7 +349,8 @@ export function answerTo(error: unknown, wasAsked: boolean, missing: string | nu
       ...(error.waitMs === null ? {} : { waitMs: error.waitMs }),
     });
   if (wasAsked && UNCERTAIN.has(code)) return unknown(detail, { holdMs: SPARED_MS });
-  if (!(code in NEXT) && !UNCERTAIN.has(code)) return nothingDone(detail, { unlisted: true });
+  if (adviceOn(code) === undefined && !UNCERTAIN.has(code))
+    return nothingDone(detail, { unlisted: true });
   if (!OF_THE_FOLDER.has(code)) return nothingDone(detail);
   return nothingDone(detail, { stop: "receiver", next: missing ?? next });
 }
