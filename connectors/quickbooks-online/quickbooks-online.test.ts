@@ -304,6 +304,18 @@ describe("an invoice", () => {
     expect(company.rows("Customer")).toMatchObject([{ DisplayName: "C-2001" }]);
   });
 
+  test("of a customer that somebody merged into another is for a person: none is made by the name of its id", async () => {
+    const company = await openCompany();
+    const merged = company.enter("Customer", { DisplayName: "Ranch Supply" });
+    company.enter("Customer", { DisplayName: "Ranch Supply of Lubbock" });
+    company.delete("Customer", merged.Id);
+    const party = { code: `C-${merged.Id}`, name: "Ranch Supply", companyId: "company-1" };
+    const refused = { outcome: "refused", fault: { code: "party-gone" } };
+    const document = itemOf(invoiceDocument("FL-1", { party }));
+    expect(await deliver(sinkOf(company, "invoices"), document)).toMatchObject(refused);
+    expect(company.rows("Customer")).toHaveLength(1);
+  });
+
   test("is not written into a company with several currencies, another currency or numbers of its own", async () => {
     for (const [code, change] of [
       [

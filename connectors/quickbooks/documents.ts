@@ -584,7 +584,7 @@ export function partyTable(
         const named = await list.find({ ids, names }, signal);
         const absent = desired.filter((one) => foundFor(one, named).length === 0);
         const marks = absent.map(({ mark }) => mark);
-        const rows = marks.length === 0 ? named : [...named, ...(await marked(marks, signal))];
+        const rows = marks.length === 0 ? named : [...named, ...(await marked.find(marks, signal))];
         const each = [...new Map(rows.map((row) => [row.id, row])).values()];
         return desired.flatMap((one) => foundFor(one, each));
       },
@@ -592,16 +592,22 @@ export function partyTable(
         for await (const { rows, ...page } of list.list(from, signal))
           yield { ...page, rows: rows.map((row) => found(row)) };
       },
-      create: ({ desired }, call) => create(list, desired.document, call),
+      create: ({ desired }, call) => create(list, marked.wasGiven, desired.document, call),
     },
   };
 }
 
 /** Under its code, else under the code with the suffix of its list. @throws Refused, LedgerError */
-async function create(list: PartyList, party: Party, call: Call): Promise<string> {
+async function create(
+  list: PartyList,
+  wasGiven: (id: string) => boolean,
+  party: Party,
+  call: Call,
+): Promise<string> {
   const { side, most } = list;
   const { code } = party;
-  if (list.namesLikeIds === undefined && idIn(list, code) !== null)
+  const id = idIn(list, code);
+  if (id !== null && (list.namesLikeIds === undefined || wasGiven(id)))
     throw new Refused({
       code: "party-gone",
       message: `the ${side} ${code} (${party.name}) is not in QuickBooks any more: it was deleted or merged`,
@@ -648,7 +654,7 @@ const emptyIndex = (session: number | undefined, readAt: number) => ({
 /** Finds parties by their marks, as they are when they are found. */
 function markedIn(list: PartyList, now: () => Date) {
   let known = emptyIndex(undefined, 0);
-  return async (marks: readonly string[], signal: AbortSignal): Promise<PartyRow[]> => {
+  const find = async (marks: readonly string[], signal: AbortSignal): Promise<PartyRow[]> => {
     const nowMs = now().getTime();
     const session = list.session?.();
     const isGood =
@@ -669,6 +675,12 @@ function markedIn(list: PartyList, now: () => Date) {
     // One that was deleted or whose notes were changed meanwhile is not it any more.
     const rows = await list.find({ ids }, signal);
     return rows.filter(({ notes }) => marks.includes(platformIdIn(notes) ?? ""));
+  };
+  return {
+    find,
+    /** Ids are counted: one that is not above all that were read was given once. */
+    wasGiven: (id: string): boolean =>
+      [...known.marks.keys()].some((one) => Number(one) >= Number(id)),
   };
 }
 
