@@ -410,6 +410,31 @@ test("an invoice that waits for its payments is waiting while nothing but its pr
   expect(told()).toEqual([["differs", "fields"]]);
 });
 
+test("an invoice that only the platform has as paid names its payment, where that is in quarantine", () => {
+  const site = new Ground(twoSides(16));
+  const payment = site.take(
+    "payment",
+    ({ by, platform }) => by === "mark" && !platform.endsWith("0"),
+  );
+  const { document } = site.of("books", payment).facts.words ?? {};
+  const isIts = (pair: Pair): boolean => site.of("books", pair).facts.number === document;
+  const invoice = site.take("invoice", isIts, true);
+  site.facts("books", invoice, (facts) => ({
+    ...facts,
+    state: "open",
+    money: { ...facts.money, open: facts.money?.total ?? null },
+  }));
+  site.remove("books", payment);
+  const stored = ({ kind }: Pick<Holding, "kind">) =>
+    kind === "payment" ? { person: { why: "the party is not there" } } : {};
+  const { cases } = reconcile(askedOf(site.sides, tellOf(site.sides.pairs), { stored }));
+  const told = cases.find(({ key }) => key === `platform:${invoice.platform}`);
+  expect(told).toMatchObject({
+    bucket: "differs",
+    cause: { message: `a payment of it is in quarantine: payment ${payment.platform}` },
+  });
+});
+
 test("an order that its books keep by amounts alone is equal: no gallons are not zero gallons; other amounts differ", () => {
   const site = new Ground(twoSides(40));
   const [order, other] = [site.take("order"), site.take("order")];

@@ -70,7 +70,19 @@ export function judgeAll(cases: readonly Case[], judging: Judging): Judged[] {
     const skip = settled.get(one);
     return skip === undefined ? one : judge(one, { ...judging, stored: () => ({ skip }) });
   });
-  return withDoubtful(all);
+  return withQuarantined(withDoubtful(all));
+}
+
+/** A document that one side has further than the other because its payment waits for a person says so. */
+function withQuarantined(judged: readonly Judged[]): Judged[] {
+  const held = new Map<string, Judged>();
+  for (const payment of judged)
+    for (const key of payment.bucket === "in quarantine" ? payment.pays : [])
+      held.set(key, payment);
+  return judged.map((one) => {
+    const payment = one.cause?.code === "progress" ? held.get(one.key) : undefined;
+    return payment ? { ...one, cause: quarantinedPart(numberOf(payment)) } : one;
+  });
 }
 
 /** A part that is paid in the books by a payment which the platform has taken back or moved is no usual part. */
@@ -435,6 +447,14 @@ const doubtfulPart = (payment: string): Fault<string> =>
     "progress",
     `a payment of it stands in the books otherwise than on the platform: payment ${payment}`,
     "Settle that payment first: it is told as a case of its own. Then reconcile again.",
+  );
+
+/** @param payment what people know it by */
+const quarantinedPart = (payment: string): Fault<string> =>
+  fault(
+    "progress",
+    `a payment of it is in quarantine: payment ${payment}`,
+    "Settle that payment there: once it is delivered both sides agree. `fuelbridge quarantine list` has its cause.",
   );
 
 /** `300.00 of 900.00`: all that differs is a part that the books have received. Null: it is not. */
