@@ -423,7 +423,7 @@ function netOf({ product_name: product, net_gallons: net }: ProductLine): Decima
   if (net !== null && net.sign > 0) return net;
   throw incomplete(
     "no-gallons",
-    `the line of ${product} has ${net?.text ?? "no"} net gallons`,
+    `the line of ${product} has ${net?.plain() ?? "no"} net gallons`,
     "Enter what was delivered",
   );
 }

@@ -406,7 +406,7 @@ function expectPriced(line: LineItem): void {
   if (priced.minus(line.amount).abs().compare(CENT) <= 0) return;
   throw new Refused({
     code: "does-not-add-up",
-    message: `a line of ${product} says ${amountText(line.amount)}, and ${gallons.text} gallons at ${amountText(rate)} are ${amountText(priced.round(2))}`,
+    message: `a line of ${product} says ${amountText(line.amount)}, and ${gallons.plain()} gallons at ${amountText(rate)} are ${amountText(priced.round(2))}`,
     next: CORRECT_THERE,
     field: "lineItems",
   });
@@ -534,7 +534,7 @@ const bookedPayments = <const Name extends string>(name: Name, type: Type) =>
           payment.method.trim() || "payment",
           payment.reference,
           // Whether the amount contains it is not specified: it is told, and not booked.
-          labelled("surcharge", payment.surchargeAmount?.fixed(2) ?? null),
+          labelled("surcharge", payment.surchargeAmount?.shortest().fixed(2) ?? null),
         ),
       };
     },

@@ -197,9 +197,9 @@ test.each(feeds)(
   },
 );
 
-test("a payment waits for its invoice and becomes one file, however its times are written; one that is pending stays", async () => {
+test("a payment waits for its invoice and becomes one file, however its times and ids are written; one that is pending stays", async () => {
   const { feed, engine } = await site();
-  await control.readings({ timesWritten: "alternating" });
+  await control.readings({ timesWritten: "alternating", idsWritten: "capitals" });
   const { id: invoiceId } = await first("invoices");
   await control.records("payments", [
     { invoiceId, amount: Decimal.of("12.30"), status: "SUCCEEDED", reference: "CHK-1" },

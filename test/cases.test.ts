@@ -8,10 +8,12 @@ import { describe, expect, test } from "vitest";
 import { tryton } from "../connectors/tryton/index.ts";
 import { mappings } from "../mappings/index.ts";
 import type { Mapping, Offers } from "../src/core/contract.ts";
+import { canonicalOf, type Json, parseExact, stringifyExact } from "../src/core/json.ts";
 import { documents } from "../src/formats/documents.ts";
 import { layouts } from "../src/formats/table/layouts.ts";
-import { readCases, runCase } from "../src/mapping/cases.ts";
+import { readCases, resultOf, runCase } from "../src/mapping/cases.ts";
 import { platformOffers } from "../src/platform/parts.ts";
+import { written as inNotation } from "../src/sandbox/notation.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -31,6 +33,27 @@ describe.each(written)("$mapping", ({ mapping: name, cases }) => {
     expect(runCase(mappingOf(name), one)).toEqual([]);
   });
 });
+
+const ofThePlatform = written.flatMap(({ mapping: name, cases }) => {
+  const mapping = mappingOf(name);
+  return mapping.reads?.startsWith("platform.") === true
+    ? cases.map((one) => ({ name: `${name} ${one.name}`, mapping, one }))
+    : [];
+});
+
+test.each(["padded", "exponent"] as const)(
+  "no text or judgement follows how the platform writes a number: %s",
+  (numbersWritten) => {
+    const notation = { numbersWritten, timesWritten: "utc", idsWritten: "small" } as const;
+    const made = ({ mapping, one }: (typeof ofThePlatform)[number], record: Json) =>
+      canonicalOf(resultOf(mapping, { ...one, record }));
+    const all = (recordOf: (record: Json) => Json) =>
+      ofThePlatform.map((given) => `${given.name}: ${made(given, recordOf(given.one.record))}`);
+    expect(all((record) => parseExact(inNotation(stringifyExact(record), 0, notation)))).toEqual(
+      all((record) => record),
+    );
+  },
+);
 
 function mappingOf(name: string): Mapping {
   const mapping = mappings.find((candidate) => candidate.name === name);

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
+import { inCents } from "../../src/core/text.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import {
   goodsLine,
@@ -44,7 +45,6 @@ import {
   renumbered,
 } from "./wire.ts";
 
-const CENTS = 2;
 const DIGITS = 5;
 /** A line that is made anew; those that are not named are deleted. */
 const NEW_LINE = { TxnLineID: "-1" };
@@ -267,7 +267,7 @@ const digestOf = (lines: readonly Pick<FactLine, "product" | "quantity" | "amoun
     .update(
       lines
         .map(({ product, quantity, amount }) =>
-          [product?.toLowerCase(), quantity?.plain(), amount.fixed(CENTS)].join(" "),
+          [product?.toLowerCase(), quantity?.plain(), inCents(amount)].join(" "),
         )
         .join("\n"),
     )

@@ -5,6 +5,7 @@
  */
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { Decimal } from "../../src/core/decimal.ts";
+import { inCents } from "../../src/core/text.ts";
 import { errorTable, TRIED_AGAIN } from "../../src/ledger/errors.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import { Element } from "../quickbooks/element.ts";
@@ -312,7 +313,7 @@ function shaped(path: string, shape: Field["shape"], value: Value): string {
   if (typeof shape !== "string") return written(path, shape, value as Values);
   if (shape === "amount" || shape === "number") {
     if (!(value instanceof Decimal)) throw new TypeError(`${path} is no decimal`);
-    const digits = shape === "amount" ? value.fixed(2) : value.plain();
+    const digits = shape === "amount" ? inCents(value) : value.plain();
     if (SHAPES[shape].test(digits) && Decimal.of(digits).equals(value)) return digits;
     throw new TypeError(`${path}: ${value.text} has digits that QuickBooks does not keep`);
   }

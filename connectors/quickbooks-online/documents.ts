@@ -7,7 +7,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { FactLine } from "../../src/core/holdings.ts";
 import { spellingsOf, writingsOf } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
-import { amountText } from "../../src/core/text.ts";
+import { amountText, inCents } from "../../src/core/text.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import {
   orderText,
@@ -537,7 +537,7 @@ function taxAdded(row: Element): Pick<DocumentRow, "refusal"> {
       message: `${amountText(total)} in QuickBooks and ${amountText(total.minus(tax))} on the platform: Intuit's sales tax added ${amountText(tax)} to invoice ${row.text("DocNumber") ?? ""}`,
       next: "In QuickBooks: make the invoice's lines not taxable, or the customer exempt, so that the tax is 0.00; then retry. To accept the amount, close it with its id and its amount there.",
       field: "total",
-      amount: total.fixed(2),
+      amount: inCents(total),
     },
   };
 }

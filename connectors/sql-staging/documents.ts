@@ -28,6 +28,7 @@ import type { SqlStagingConfig } from "./config.ts";
 import { partsOf } from "./schema.ts";
 import { answersOf, NEWEST, NEXT as NEXT_IN_VIEW, type StagedKind } from "./sources.ts";
 import { HOUR_MS } from "../../src/core/time.ts";
+import { inCents } from "../../src/core/text.ts";
 
 /** What is written of a document: its fields that the tables have a column for, `unitPrice` in `unit_price`. */
 interface Staged extends Pick<InvoiceDocument, "number" | "total" | "lines" | "taxes"> {
@@ -423,8 +424,8 @@ function openThere(row: StagedRow, total: Decimal) {
     return { open: its, others: [{ mark: null, amount: least.minus(its), instead }], missing: [] };
   }
   if (its.compare(most) <= 0) return { open: least, others: [], missing: [] };
-  const held = `${its.fixed(2)}: its invoice lacks a payment that the ERP's job accepted`;
-  const missing = [{ field: "money.open", expected: most.fixed(2), held }];
+  const held = `${inCents(its)}: its invoice lacks a payment that the ERP's job accepted`;
+  const missing = [{ field: "money.open", expected: inCents(most), held }];
   return { open: its.minus(most.minus(least)), others: [], missing };
 }
 

@@ -241,7 +241,7 @@ export function expectDigits(quantity: Decimal, unit: string, digits: number): v
   if (quantity.round(digits).equals(quantity)) return;
   throw new Refused({
     code: "too-many-digits",
-    message: `the quantity ${quantity.text} ${unit} has more than the ${digits} decimal places that Tryton's unit ${unit} takes`,
+    message: `the quantity ${quantity.plain()} ${unit} has more than the ${digits} decimal places that Tryton's unit ${unit} takes`,
     next: `Give the unit ${unit} more digits and a finer rounding in Tryton (Product > Units of Measure), then retry.`,
     field: "quantity",
   });

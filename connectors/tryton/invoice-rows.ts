@@ -7,6 +7,7 @@ import { amountOf, Decimal } from "../../src/core/decimal.ts";
 import type { Difference, FactLine, Facts } from "../../src/core/holdings.ts";
 import { sameNumber } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
+import { inCents } from "../../src/core/text.ts";
 import type { InvoiceDocument } from "../../src/ledger/documents.ts";
 import { numberTwice, paidMarkIn, platformIdIn, toldInvoice } from "../../src/ledger/entries.ts";
 import { type Desired, type Entry, type PaymentOn, sideOf } from "../../src/ledger/port.ts";
@@ -272,7 +273,7 @@ function besidesOf(row: TrytonInvoice, mark: string | null): Difference[] {
     ...credits.map(({ name, total }) => ({
       field: "credit note",
       expected: "none",
-      held: `${name} of ${total.fixed(2)}`,
+      held: `${name} of ${inCents(total)}`,
     })),
     ...(isApart ? [{ field: "state", expected: "paid", held: apart }] : []),
   ];

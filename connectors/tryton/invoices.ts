@@ -38,6 +38,7 @@ import { type Addressed, addressedAll, changedRows } from "./lists.ts";
 import * as rpc from "./rows.ts";
 import { DATE_ORDER, says } from "./wire.ts";
 import { DAY_MS } from "../../src/core/time.ts";
+import { inCents } from "../../src/core/text.ts";
 
 type Kind = "invoice" | "bill";
 const MODEL = "account.invoice";
@@ -314,8 +315,8 @@ export function pricedLine(
   if (isFit && isCounted && isPriced && (product === null || digits !== null))
     return { product, unit, quantity, unitPrice, text };
   // `ULSD (7500.5 gal × 2.413755 = 18104.38)`
-  const measured = `${quantity.text}${unit === null ? "" : ` ${unit}`}`;
-  const whole = `${text} (${measured} × ${unitPrice.text} = ${amount.text})`;
+  const measured = `${quantity.plain()}${unit === null ? "" : ` ${unit}`}`;
+  const whole = `${text} (${measured} × ${unitPrice.plain()} = ${inCents(amount)})`;
   return { product: null, unit: null, quantity: Decimal.one, unitPrice: amount, text: whole };
 }
 

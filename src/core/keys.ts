@@ -36,9 +36,11 @@ const BARE = /^[0-9A-Z]*$/;
 export const sameNumber = (one: string, other: string): boolean =>
   one === other || foldedNumber(one) === foldedNumber(other);
 
-/** A name that people type, as it is looked up: an id in capitals is the same id (RFC 9562), and an accent may be a sign of its own. */
-export const lookedUp = (name: string): string =>
-  isUuid(name) ? name.toLowerCase() : name.normalize("NFC");
+/** An id as it is kept and compared: a UUID in capitals is the same one (RFC 9562). */
+export const usualId = (id: string): string => (isUuid(id) ? id.toLowerCase() : id);
+
+/** A name that people type, as it is looked up: an accent may be a sign of its own. */
+export const lookedUp = (name: string): string => usualId(name).normalize("NFC");
 
 /** How a number may be written elsewhere: what is asked of a receiver that compares numbers by their letters. Each once. */
 export function spellingsOf(number: string): string[] {
@@ -125,8 +127,8 @@ function inUtc(text: string): string | null {
   return Number.isNaN(at) ? null : new Date(at).toISOString().slice(0, 19);
 }
 
-/** Instants by value; other texts as they are. For `canonical`, where a platform may write times in any notation. */
-export const instantByValue = (text: string): string => sortableInstant(text) ?? text;
+/** Instants and ids by value; other texts as they are. For `canonical`, where a platform may write both in any notation. */
+export const textByValue = (text: string): string => sortableInstant(text) ?? usualId(text);
 
 const DASH = 0x2d;
 /** A day that every month has, and a time of day. */
@@ -138,7 +140,7 @@ const USUAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2
 
 /** The content of a document as a hash, by value: one whose digits, instants, members or white space are written otherwise is the same. */
 export const contentOf = (document: unknown): string =>
-  sha256(canonicalOf(document, instantByValue)).slice(0, 22);
+  sha256(canonicalOf(document, textByValue)).slice(0, 22);
 
 /** As files and protocols write it: 64 small letters and digits. */
 export const sha256Hex = (data: string | Uint8Array): string => hash("sha256", data, "hex");

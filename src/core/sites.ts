@@ -4,7 +4,7 @@
  */
 import { Decimal } from "./decimal.ts";
 import type { Json } from "./json.ts";
-import { contentOf } from "./keys.ts";
+import { contentOf, usualId } from "./keys.ts";
 import type { Kind } from "./kinds.ts";
 import { leavesIn } from "./record.ts";
 
@@ -144,6 +144,6 @@ export function belongings(
   if (typeof record !== "object" || record === null) return [];
   return Object.entries(BELONGS_TO).flatMap(([member, kinds]) => {
     const id = (record as Readonly<Record<string, unknown>>)[member];
-    return typeof id === "string" && id !== "" ? [{ kinds, id }] : [];
+    return typeof id === "string" && id !== "" ? [{ kinds, id: usualId(id) }] : [];
   });
 }

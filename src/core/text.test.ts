@@ -43,6 +43,7 @@ test("a name is the same firm's in any case, with any blanks and however its acc
 test.each([
   ["-87058.19", "USD", "-$87,058.19"],
   ["1117.6", "CAD", "1,117.60 CAD"],
+  ["15601.6300", "USD", "$15,601.63"],
   ["2.413755", "USD", "$2.413755"],
   ["-1000000", "", "-1,000,000.00"],
 ])("%s of %j is written as people who keep books write it", (digits, currency, written) => {

@@ -93,9 +93,11 @@ export const guarded = (text: string): string => (FORMULA.test(text) ? `'${text}
 export const unguarded = (cell: string): string =>
   cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
 
-/** With two decimals, unless it has more. */
-export const inCents = (amount: Decimal): string =>
-  amount.round(2).equals(amount) ? amount.fixed(2) : amount.plain();
+/** One text for one value: money with its cents; a unit price, and what is finer than cents, with every digit. */
+export const inCents = (amount: Decimal): string => {
+  const cents = amount.round(2);
+  return cents.equals(amount) ? cents.fixed(2) : amount.plain();
+};
 
 const SIGNS: Readonly<Record<string, string>> = { USD: "$", EUR: "€", GBP: "£" };
 

@@ -117,13 +117,14 @@ test("what every site has is taken by each", async () => {
   expect(site.of("customer")).toMatchObject({ delivered: 1 });
 });
 
-test("a payment goes with its invoice, whichever comes first, at each site", async () => {
+test("a payment goes with its invoice, whichever comes first and however its id is written, at each site", async () => {
+  const id = "00000000-0000-4000-8000-0000000000ab";
   for (const own of ["north", "south"]) {
     const site = siteOf(own, "platform", "payment", "invoice");
-    await site.tell("payment", bill("P-1", "1", { invoiceId: "N-1" }));
+    await site.tell("payment", bill("P-1", "1", { invoiceId: id.toUpperCase() }));
     expect(site.of("payment")).toMatchObject({ quarantined: 1 });
-    await site.tell("invoice", bill("N-1", "1"));
-    await site.tell("payment", bill("P-2", "1", { invoiceId: "N-1" }));
+    await site.tell("invoice", { ...bill("N-1", "1"), id });
+    await site.tell("payment", bill("P-2", "1", { invoiceId: id }));
     const fate = own === "north" ? "delivered" : "skipped";
     expect(site.of("payment")).toEqual({ [fate]: 2 });
   }

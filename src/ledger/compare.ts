@@ -2,7 +2,7 @@
  * The comparison: what a version maps to, beside what is held. Delivery plans from it, verification and reconciliation
  * report it, and a configuration's `ignore` filters it here and nowhere else.
  */
-import { distinctly } from "../core/text.ts";
+import { distinctly, inCents } from "../core/text.ts";
 import { Decimal } from "../core/decimal.ts";
 import { sameNumber } from "../core/keys.ts";
 import {
@@ -193,7 +193,7 @@ const LINE_PARTS = [
 /** A line of goods comes to nothing: its quantity tells it. */
 const lineInWords = ({ product, text, amount, quantity, unit }: FactLine): string => {
   const isGoods = amount.sign === 0 && quantity !== null;
-  const comesTo = isGoods ? [quantity.plain(), unit] : [amount.fixed(2)];
+  const comesTo = isGoods ? [quantity.plain(), unit] : [inCents(amount)];
   return [product ?? text ?? "a line", ...comesTo].filter((word) => word !== null).join(" ");
 };
 
@@ -249,9 +249,5 @@ export function differenceIn(field: string, ours: Value, theirs: Value): Differe
 
 const NONE = "none";
 const shown = (value: Value): string =>
-  value === null || value === "" ? NONE : value instanceof Decimal ? inDigits(value) : value;
+  value === null || value === "" ? NONE : value instanceof Decimal ? inCents(value) : value;
 const quoted = (value: Value): string => (value === NONE ? `"${NONE}"` : shown(value));
-
-/** Money with its cents; a unit price, and what is finer than cents, with every digit. */
-export const inDigits = (value: Decimal): string =>
-  value.round(2).equals(value) ? value.round(2).fixed(2) : value.plain();

@@ -27,6 +27,7 @@ import {
 } from "../core/holdings.ts";
 import { type Answer, done, type Finding, keyless, refused, type Waits } from "../core/outcome.ts";
 import type { Fault } from "../core/record.ts";
+import { inCents } from "../core/text.ts";
 import { compare } from "./compare.ts";
 import { orRefused } from "./entries.ts";
 import { adapterOf, bodyOf, type Carried, carriedIn, desiredWith, Parties } from "./desired.ts";
@@ -536,8 +537,8 @@ function paidDifferences(
   if (status === "settled")
     return [{ field: "state", expected: state, held: `${isMoney ? "paid" : "settled"} (${by})` }];
   const open = facts.money?.open ?? Decimal.zero;
-  const held = `${open.fixed(2)} (${by}; the platform cannot take partial payments)`;
-  return [{ field: "money.open", expected: open.plus(paid).fixed(2), held }];
+  const held = `${inCents(open)} (${by}; the platform cannot take partial payments)`;
+  return [{ field: "money.open", expected: inCents(open.plus(paid)), held }];
 }
 
 /* What books hold now, for reconciliation: told by the adapters through which documents are written, or by a source. */

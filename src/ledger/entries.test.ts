@@ -1,6 +1,8 @@
 /** Where books have a field for the PO number, it stands there alone; elsewhere one text says PO and contract. */
 import { expect, test } from "vitest";
-import { orderParts, orderText } from "./entries.ts";
+import { Decimal } from "../core/decimal.ts";
+import { coveringBy, orderParts, orderText } from "./entries.ts";
+import type { Entry } from "./port.ts";
 
 const both = { poNumber: "4500017823", description: "contract C-9" };
 
@@ -26,3 +28,26 @@ test("a PO number that the field cuts stays whole in the text", () => {
     rest: "PO 4500017823, contract C-9",
   });
 });
+
+test.each(["12.5", "12.50", "12.500", "125e-1"])(
+  "a payment of %s that is noted on its invoice is read back, however its amount was written",
+  async (digits) => {
+    const notes: string[] = [];
+    const covering = coveringBy(
+      () => ({
+        on: async () => notes.map((message) => ({ message, resource: "S-1", id: "1" })),
+        add: async (_, message) => void notes.push(message),
+      }),
+      ({ id }) => String(id),
+    );
+    const on = { id: "S-1" } as Entry;
+    const document = {
+      id: "P-1",
+      amount: Decimal.of(digits),
+      date: "2026-11-21",
+      description: "ACH",
+    };
+    await covering.cover([{ document, on }] as never, {} as never);
+    expect((await covering.covered(on, {} as never)).plain()).toBe("12.5");
+  },
+);

@@ -10,6 +10,7 @@ import { Refused } from "../core/errors.ts";
 import type { Day, FactLine, Facts, FactTax } from "../core/holdings.ts";
 import { stringifyExact } from "../core/json.ts";
 import type { Fault } from "../core/record.ts";
+import { inCents } from "../core/text.ts";
 import {
   type InvoiceDocument,
   type InvoiceRecord,
@@ -394,8 +395,8 @@ function clearedIn(total: Decimal, open: Decimal, settling: readonly PaymentOn[]
   const instead = settling.filter((one) => !isMoney(one) && one.amount.sign > 0);
   const money = amountOf(settling.filter(isMoney));
   const unexplained = total.minus(open).minus(money).minus(amountOf(instead));
-  const parts = instead.map((one) => `${one.instead ?? ""} of ${one.amount.fixed(2)}`);
-  if (unexplained.sign > 0) parts.push(`${unexplained.fixed(2)} without a payment`);
+  const parts = instead.map((one) => `${one.instead ?? ""} of ${inCents(one.amount)}`);
+  if (unexplained.sign > 0) parts.push(`${inCents(unexplained)} without a payment`);
   return parts.length === 0 ? MONEY : parts.join(", ");
 }
 
@@ -483,7 +484,7 @@ export const coveringBy = (
   async cover(desired, call) {
     for (const { document, on } of desired) {
       const { id, amount, date, description } = document;
-      const note = `${coveredMark(id, amount.fixed(2))}\nPaid on ${date}: ${description}. It is part of what was settled as one before.`;
+      const note = `${coveredMark(id, inCents(amount))}\nPaid on ${date}: ${description}. It is part of what was settled as one before.`;
       await notesOf(call).add(resourceOf(paidBy(on)), note);
     }
   },

@@ -666,7 +666,7 @@ function expectGallons({ lines }: ShipmentDocument): void {
   if (empty === undefined) return;
   throw new Refused({
     code: "no-gallons",
-    message: `the line of ${empty.product} moves ${empty.quantity.text} ${empty.unit}`,
+    message: `the line of ${empty.product} moves ${empty.quantity.plain()} ${empty.unit}`,
     next: "Correct the net gallons on the platform's ticket, or void it; the corrected version is delivered by itself.",
     field: "quantity",
   });

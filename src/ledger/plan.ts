@@ -5,7 +5,7 @@ import type { FaultCode } from "../core/faults.ts";
 import type { Fault } from "../core/record.ts";
 import type { Day, Difference, HoldingKind } from "../core/holdings.ts";
 import { bareNumber, sameNumber } from "../core/keys.ts";
-import { amountText } from "../core/text.ts";
+import { amountText, inCents } from "../core/text.ts";
 import { dayBefore } from "../core/time.ts";
 import { compare, inLines, UNTOLD } from "./compare.ts";
 import { adapterOf, desiredOf } from "./desired.ts";
@@ -305,7 +305,7 @@ export const paymentsIn = (payments: readonly PaymentOn[]): string =>
   payments
     .map(({ id, amount, instead }) => {
       const name = instead ?? id;
-      return (name === undefined ? "" : `${name} of `) + amount.fixed(2);
+      return (name === undefined ? "" : `${name} of `) + inCents(amount);
     })
     .join(", ");
 

@@ -161,7 +161,8 @@ type Got =
   | { readonly refused: Json };
 type Figures = Readonly<Record<"amount" | "gallons", Decimal | null>>;
 
-function resultOf(given: Mapping, one: Case, read?: (cell: string) => void): Got {
+/** What the mapping makes of a case's record. */
+export function resultOf(given: Mapping, one: Case, read?: (cell: string) => void): Got {
   const options = given.options?.safeParse(one.options);
   if (options?.success === false) return doesNotFit("options", options.error);
   const mapping = options === undefined ? given : (given.using?.(options.data) ?? given);

@@ -8,7 +8,7 @@ import type { Purpose } from "../core/budget.ts";
 import type { Change } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { type Members, parseExact, sliceArray, sliceObject } from "../core/json.ts";
-import { sha256, sortableInstant } from "../core/keys.ts";
+import { sha256, sortableInstant, usualId } from "../core/keys.ts";
 import type { Fault } from "../core/record.ts";
 import type { Lookout, Sighting } from "../core/shape.ts";
 import type { Clock } from "../core/time.ts";
@@ -373,7 +373,7 @@ export function readRecord(text: string, undated = false): ReadRecord {
     const { id, updatedAt } = fields;
     const version = typeof updatedAt === "string" ? sortableInstant(updatedAt) : null;
     if (typeof id === "string" && id !== "" && id.length <= ID_MAX && (undated || version !== null))
-      return { change: { id, version, text }, fields };
+      return { change: { id: usualId(id), version, text }, fields };
     fault =
       !undated && version === null
         ? `has no usable updatedAt (${String(updatedAt)})`
@@ -399,7 +399,8 @@ export function readSkimmed(text: string, members: Members | null): ReadRecord |
   const { id, updatedAt } = members ?? {};
   if (members === null || id?.startsWith('"') !== true || updatedAt?.startsWith('"') !== true)
     return null;
-  const change = { id: id.slice(1, -1), version: sortableInstant(updatedAt.slice(1, -1)), text };
+  const version = sortableInstant(updatedAt.slice(1, -1));
+  const change = { id: usualId(id.slice(1, -1)), version, text };
   const isUsable = change.id !== "" && change.id.length <= ID_MAX && !change.id.includes("\\");
   return change.version === null || !isUsable ? null : { change, fields: members };
 }

@@ -13,8 +13,8 @@ import {
   type Role,
 } from "../core/holdings.ts";
 import { hash } from "node:crypto";
-import { inDigits } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
+import { inCents } from "../core/text.ts";
 
 export const sides = ["platform", "books"] as const;
 export type Side = (typeof sides)[number];
@@ -204,7 +204,7 @@ export function inCurrency(currency: string, holding: Holding): Holding {
   const own = facts.words?.currency ?? currency;
   if (own === currency || holding.kind === "price") return holding;
   const amount = money?.total ?? money?.amount;
-  const told = amount ? `${inDigits(amount)} ${own}` : `in ${own}`;
+  const told = amount ? `${inCents(amount)} ${own}` : `in ${own}`;
   return {
     ...holding,
     facts,
@@ -300,7 +300,7 @@ export type ControlRow = {
 
 export const controlRow = (control: Control): ControlRow => ({
   ...control,
-  amount: inDigits(control.amount),
-  open: inDigits(control.open),
-  gallons: inDigits(control.gallons),
+  amount: inCents(control.amount),
+  open: inCents(control.open),
+  gallons: inCents(control.gallons),
 });

@@ -2,7 +2,7 @@
  * A whole reconciliation as plain data: every case in one bucket, sums that tie to the rows as they were read, and
  * whether both sides agree. It survives JSON, so that a daemon can hand it to a command; amounts are digits.
  */
-import { type Ignore, inDigits, UNTOLD } from "../ledger/compare.ts";
+import { type Ignore, UNTOLD } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import {
   type Day,
@@ -46,7 +46,7 @@ import { judgeAll, type Judging } from "./judge.ts";
 import { distinct, grouped } from "./nodes.ts";
 import { defined } from "../core/defined.ts";
 import type { Fault } from "../core/record.ts";
-import { byText } from "../core/text.ts";
+import { byText, inCents } from "../core/text.ts";
 import { DAY_MS } from "../core/time.ts";
 
 export interface Asked extends Judging {
@@ -217,7 +217,7 @@ function accountsOf(rows: Records, within: readonly CaseRow[]): AccountTotal[] {
     return [...groups.values()].flatMap((group) => {
       const [first] = group;
       if (first === undefined) return [];
-      const amount = inDigits(Decimal.sum(group.map(amountOf)));
+      const amount = inCents(Decimal.sum(group.map(amountOf)));
       return [{ side, kind: first.kind, party: partyOf(first), amount }];
     });
   });
@@ -308,7 +308,7 @@ const unlike = (read: readonly Control[], judged: readonly Control[]): string[] 
 };
 
 const lineOf = ({ side, kind, count, amount, open, gallons, ids }: Control): string =>
-  `${side} ${kind} ${count} records ${inDigits(amount)} open ${inDigits(open)} gallons ${inDigits(gallons)} ids ${ids}`;
+  `${side} ${kind} ${count} records ${inCents(amount)} open ${inCents(open)} gallons ${inCents(gallons)} ids ${ids}`;
 
 /** The amounts of the buckets against the rows as they were read; an equal case has no difference in money. */
 function untied(cases: readonly CaseRow[], controls: readonly Control[]): string[] {
@@ -330,7 +330,7 @@ function untied(cases: readonly CaseRow[], controls: readonly Control[]): string
           return judged.equals(control[figure])
             ? []
             : [
-                `the cases of ${side} ${manyOf(kind)} sum to ${inDigits(judged)}, the rows to ${inDigits(control[figure])}`,
+                `the cases of ${side} ${manyOf(kind)} sum to ${inCents(judged)}, the rows to ${inCents(control[figure])}`,
               ];
         }),
       ),
@@ -430,7 +430,7 @@ function rowsOf(judged: readonly Judged[], period: Period | null): CaseRow[] {
 function rowOf(one: Judged, period: Period | null): CaseRow {
   const { began, parties } = one;
   const sums = (of: (holding: Holding) => Decimal) =>
-    both((side) => inDigits(Decimal.sum(one[side].map(of))));
+    both((side) => inCents(Decimal.sum(one[side].map(of))));
   const days = [began, otherSide(began)].map((side) => leading(one[side])?.facts.days?.date);
   const [day] = days.filter((one) => one !== undefined && one !== null);
   return {
@@ -466,10 +466,10 @@ const recordRow = (holding: Holding, told: Facts | null): RecordRow => ({
   number: holding.facts.number ?? null,
   state: holding.facts.state ?? null,
   day: holding.facts.days?.date ?? null,
-  amount: inDigits(amountOf(holding)),
+  amount: inCents(amountOf(holding)),
   ...(isSilent(holding) ? { isSilent: true as const } : {}),
-  open: inDigits(openOf(holding)),
-  gallons: inDigits(gallonsOf(holding)),
+  open: inCents(openOf(holding)),
+  gallons: inCents(gallonsOf(holding)),
   ...defined({ account: accountsIn(holding, told), tax: taxesIn(holding, told) }),
 });
 
@@ -490,7 +490,7 @@ function taxesIn({ kind, facts: { state } }: Holding, told: Facts | null): ByCod
 function byCode(amounts: readonly (readonly [code: string, amount: Decimal])[]): ByCode {
   const groups = Map.groupBy(amounts, ([code]) => code);
   return Object.fromEntries(
-    [...groups].map(([code, those]) => [code, inDigits(Decimal.sum(those.map(([, one]) => one)))]),
+    [...groups].map(([code, those]) => [code, inCents(Decimal.sum(those.map(([, one]) => one)))]),
   );
 }
 
@@ -532,9 +532,9 @@ function codeTotalsOf(cases: readonly CaseRow[]): CodeTotal[] {
 /** With the difference, as digits. */
 const inText = <Row extends Record<Side, Decimal>>({ platform, books, ...row }: Row) => ({
   ...row,
-  platform: inDigits(platform),
-  books: inDigits(books),
-  difference: inDigits(platform.minus(books)),
+  platform: inCents(platform),
+  books: inCents(books),
+  difference: inCents(platform.minus(books)),
 });
 
 // Counts and sums of cases: by bucket, by party and month, from one side's total to the other's, and what is alike.
@@ -561,8 +561,8 @@ function totalsOf(cases: readonly CaseRow[]): Total[] {
       const rows = ofKind.filter((row) => row.bucket === bucket);
       const sum = (side: Side): SideSum => ({
         records: rows.reduce((count, { records }) => count + records[side].length, 0),
-        amount: inDigits(sumOnSide(rows, side)),
-        gallons: inDigits(Decimal.sum(rows.map(({ gallons }) => Decimal.of(gallons[side])))),
+        amount: inCents(sumOnSide(rows, side)),
+        gallons: inCents(Decimal.sum(rows.map(({ gallons }) => Decimal.of(gallons[side])))),
       });
       return rows.length === 0 ? [] : [{ kind, bucket, cases: rows.length, ...both(sum) }];
     });
@@ -621,9 +621,9 @@ function bridgesOf(cases: readonly CaseRow[]): Bridge[] {
       const difference = sumOnSide(rows, "platform").minus(sumOnSide(rows, "books"));
       return bucket === "equal" || rows.length === 0
         ? []
-        : [{ bucket, difference: inDigits(difference) }];
+        : [{ bucket, difference: inCents(difference) }];
     });
-    return [{ kind, steps, ...both((side) => inDigits(sumOnSide(ofKind, side))) }];
+    return [{ kind, steps, ...both((side) => inCents(sumOnSide(ofKind, side))) }];
   });
 }
 
@@ -752,11 +752,11 @@ function balanceOf({ kind, party, ledger, ...sums }: Sums): Balance {
     kind,
     party,
     ...both((side) => ({
-      ...ofAges((age) => inDigits(sums[side][age])),
-      total: inDigits(totals[side]),
+      ...ofAges((age) => inCents(sums[side][age])),
+      total: inCents(totals[side]),
     })),
-    difference: inDigits(totals.platform.minus(totals.books)),
-    ledger: ledger === null ? null : inDigits(ledger),
+    difference: inCents(totals.platform.minus(totals.books)),
+    ledger: ledger === null ? null : inCents(ledger),
   };
 }
 

@@ -5,7 +5,7 @@ import { useSandbox } from "../../test/conformance/support.ts";
 import { written } from "./notation.ts";
 
 const renumbered = (text: string, numbersWritten: "padded" | "exponent" | "alternating", nth = 0) =>
-  written(text, nth, { numbersWritten, timesWritten: "utc" });
+  written(text, nth, { numbersWritten, timesWritten: "utc", idsWritten: "small" });
 
 const NUMBERS = ["0", "1", "100", "-100", "1.5", "0.05", "2.4567", "10.10", "123456789012345.678"];
 

@@ -1,21 +1,27 @@
-/** The same numbers and instants in another notation (readings `numbersWritten` and `timesWritten`). */
+/** The same numbers, instants and ids in another notation (readings `numbersWritten`, `timesWritten` and `idsWritten`). */
 import type { Readings } from "./settings.ts";
 
 const NUMBERS = { plain: null, padded, exponent };
 const TIMES = { utc: null, offset, trimmed };
+const IDS = { small: null, capitals: (id: string): string => id.toUpperCase() };
 
 /** A string is left as it is: it may hold digits. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /** A whole string that is an instant as the sandbox writes it; its end keeps it from being part of a text. */
 const INSTANT = /"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?Z"/g;
+const ID = /"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"/g;
 const OFFSET_MS = 6 * 3_600_000;
 
 /** The `nth` answer's JSON text as the readings have it written: with `alternating`, one notation after the other. */
 export function written(
   text: string,
   nth: number,
-  { numbersWritten, timesWritten }: Pick<Readings, "numbersWritten" | "timesWritten">,
+  {
+    numbersWritten,
+    timesWritten,
+    idsWritten,
+  }: Pick<Readings, "numbersWritten" | "timesWritten" | "idsWritten">,
 ): string {
   const number = chosen(NUMBERS, numbersWritten, nth);
   const time = chosen(TIMES, timesWritten, nth);
@@ -24,9 +30,12 @@ export function written(
     number === null
       ? text
       : text.replaceAll(TOKENS, (token) => (/^-?[\d.]+$/.test(token) ? number(token) : token));
-  return time === null
-    ? numbers
-    : numbers.replaceAll(INSTANT, (_, at: string, fraction: string = "") => time(at, fraction));
+  const times =
+    time === null
+      ? numbers
+      : numbers.replaceAll(INSTANT, (_, at: string, fraction: string = "") => time(at, fraction));
+  const id = chosen(IDS, idsWritten, nth);
+  return id === null ? times : times.replaceAll(ID, id);
 }
 
 const chosen = <Way>(ways: Readonly<Record<string, Way>>, reading: string, nth: number): Way => {

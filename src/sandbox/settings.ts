@@ -64,6 +64,7 @@ const Readings = z.strictObject({
   emptyPages: z.boolean().default(false),
   pageSizeMost: z.int().min(1).nullable().default(null),
   timesWritten: z.enum(["utc", "trimmed", "offset", "alternating"]).default("utc"),
+  idsWritten: z.enum(["small", "capitals", "alternating"]).default("small"),
 });
 export type Readings = z.infer<typeof Readings>;
 

@@ -100,12 +100,12 @@ test("100, 100.00 and 1e2 are one revision, and a text that is no JSON is itself
   store.close();
 });
 
-test("an instant that is written otherwise at each reading is one revision, another instant is another", () => {
+test("an instant or id that is written otherwise at each reading is one revision, another one is another", () => {
   const store = openStore(tempFolder());
   const { flow } = store.flows.open("invoices");
   const taken = (texts: readonly string[], version: string | null): number[] =>
-    texts.map((paidAt) => {
-      const change = { id: `${version}`, version, text: JSON.stringify({ paidAt }) };
+    texts.map((said) => {
+      const change = { id: `${version}`, version, text: JSON.stringify({ said }) };
       const page = { changes: [change], position: 1 };
       return store.transaction(() => store.intake.page(flow, page, at)).received;
     });
@@ -117,6 +117,9 @@ test("an instant that is written otherwise at each reading is one revision, anot
     "2026-11-21T08:00:00.501Z",
   ];
   for (const version of [null, "1"]) expect(taken(texts, version)).toEqual([1, 0, 0, 0, 1]);
+  const id = "00000000-0000-4000-8000-0000000000ab";
+  const ids = [id, id.toUpperCase(), id, id.replace("b", "c")];
+  for (const version of [null, "2"]) expect(taken(ids, version)).toEqual([1, 0, 0, 1]);
   store.close();
 });
 

@@ -6,7 +6,7 @@ import type Database from "better-sqlite3";
 import type { Arrival, Change, Obstacle, Page, Refusal, Whole } from "../core/contract.ts";
 import { corrected, type Fault } from "../core/record.ts";
 import { canonical } from "../core/json.ts";
-import { instantByValue, revisionOf, sha256 } from "../core/keys.ts";
+import { textByValue, revisionOf, sha256 } from "../core/keys.ts";
 import { rhythms } from "./flows.ts";
 import { corrections } from "./quarantine.ts";
 import { asking, moving, storedId, sumOf, wholeIn } from "./statements.ts";
@@ -205,7 +205,7 @@ function timesOf(database: Database.Database) {
   };
 }
 
-const byValue = (text: string): string => canonical(text, instantByValue);
+const byValue = (text: string): string => canonical(text, textByValue);
 
 /** Which files came before: the same bytes are the same receipt whatever the name. */
 function receiptsOf(database: Database.Database) {

@@ -1,8 +1,8 @@
 /** A reconciliation for people, on a terminal and in the console. It says what the report says and judges nothing itself. */
-import { inDigits, labelOf } from "../ledger/compare.ts";
+import { labelOf } from "../ledger/compare.ts";
 import { Decimal } from "../core/decimal.ts";
 import { isGoodsHolding, type Strength } from "../core/holdings.ts";
-import { distinctly, counted, grouped } from "../core/text.ts";
+import { distinctly, counted, grouped, inCents } from "../core/text.ts";
 import type { KnownDifference, KnownDifferences, ReconcileCost } from "../office/answers.ts";
 import {
   agreeing,
@@ -318,7 +318,7 @@ function codesView({ cases, codes, currency }: Report): Blocks {
           (one) => one.within && one.kind === kind && hasAmount(one) && !tells(one, what),
         );
         const sum = (side: Side) =>
-          money(inDigits(Decimal.sum(untold.map((one) => Decimal.of(one.amount[side])))), currency);
+          money(inCents(Decimal.sum(untold.map((one) => Decimal.of(one.amount[side])))), currency);
         return (
           untold.length > 0 &&
           line(
@@ -407,7 +407,7 @@ function agedRows(kind: Balance["kind"], party: string | null, of: readonly Bala
     party,
     kind,
     side,
-    open: (column) => inDigits(open(column)),
+    open: (column) => inCents(open(column)),
   });
   return [
     row("platform", (column) => sum("platform", column)),

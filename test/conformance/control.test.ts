@@ -190,6 +190,7 @@ describe("readings", () => {
     emptyPages: false,
     pageSizeMost: null,
     timesWritten: "utc",
+    idsWritten: "small",
   };
 
   it("GET /readings tells all of them; POST answers all of them", async () => {

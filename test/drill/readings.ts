@@ -43,6 +43,7 @@ export const switches: Readonly<Record<string, Switch>> = {
   supplierConnectionRuns: { readings: { supplierConnectionRuns: "toUs" } },
   createdInvoiceStatus: { readings: { createdInvoiceStatus: "DRAFT" } },
   timesWritten: { readings: { timesWritten: "alternating" } },
+  idsWritten: { readings: { idsWritten: "alternating" } },
   emptyPages: { readings: { emptyPages: true } },
   numbersWritten: { readings: { numbersWritten: "alternating" } },
   lateCommitSeconds: { readings: { lateCommitSeconds: 3 } },

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { Item, Reference, Surroundings } from "../../core/contract.ts";
 import type { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
-import { instantByValue } from "../../core/keys.ts";
+import { textByValue } from "../../core/keys.ts";
 import { amountText } from "../../core/text.ts";
 import {
   CustomerInvoiceDocument,
@@ -425,7 +425,7 @@ export function replyWriter(options: X12Options): DocumentWriter {
 /** The interchange is dated by the newest version in it: the same documents give the same bytes. */
 function newest(items: readonly Item[]): string {
   const versions = items.map(({ document }) => (document as { version: string }).version);
-  return versions.map(instantByValue).toSorted().at(-1) ?? "";
+  return versions.map(textByValue).toSorted().at(-1) ?? "";
 }
 
 /** `customer-invoices_INV-1_0a1b2c3d_000000117.edi`: the last is the control number, so no name comes twice. */

@@ -24,14 +24,18 @@ export const SignedTicket = SignDeliveryTicket.extend({ ticketId: p.id });
 /** Given when a rate is made and not among the fields of its update: a change of it would be lost without a word. */
 const fixed = z.null({ error: "cannot be changed: end this rate and make a new one" }).optional();
 
-/** `connectionId` is where the rate is looked for. */
-export const ChangedFreightRate = z.looseObject({
-  freightRateId: p.id,
-  connectionId: p.id,
+export const fixedInRate = {
   destinationCity: fixed,
   destinationState: fixed,
   distanceUnit: fixed,
   customFees: fixed,
+};
+
+/** `connectionId` is where the rate is looked for. */
+export const ChangedFreightRate = z.looseObject({
+  freightRateId: p.id,
+  connectionId: p.id,
+  ...fixedInRate,
 });
 /** Without what the platform adds to a new rate: a change of the rate would carry it. */
 export const FreightRateDocument = z.looseObject({

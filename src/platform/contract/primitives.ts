@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { Decimal } from "../../core/decimal.ts";
 import { defined } from "../../core/defined.ts";
-import { usualInstant } from "../../core/keys.ts";
+import { usualId, usualInstant } from "../../core/keys.ts";
 
 /** Money, prices and quantities of a response, with the digits the platform wrote: but for the noise of sums in doubles. */
 export const decimal = z
@@ -31,8 +31,8 @@ export const textOrNull = orNull(text);
 export const decimalOrNull = orNull(decimal);
 export const integerOrNull = orNull(integer);
 
-/** Any UUID, whatever its version digit: the platform does not promise RFC 9562 variants. */
-export const id = z.guid();
+/** Any UUID, whatever its version digit (the platform does not promise RFC 9562 variants), as it is kept. */
+export const id = z.guid().overwrite(usualId);
 export const idOrNull = orNull(id);
 
 /**

@@ -159,7 +159,7 @@ describe("a change", () => {
     const target = `PUT /freight-rates/${nowhere} /connections/${here}/freight-rates`;
     const body = JSON.stringify({ ...lane, ratePerMile: 3.25 });
     expect(sink().freeze(items(change(nowhere)))).toEqual({ target, body });
-    const [item] = items(rate(',"ratePerMile":3.25'));
+    const [item] = items(rate(',"destinationCity":null,"customFees":null,"ratePerMile":3.25'));
     if (item === undefined) throw new Error("no item");
     expect(sink().freeze([{ ...item, counterpart: nowhere }])).toEqual({ target, body });
   });

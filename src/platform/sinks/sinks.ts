@@ -8,6 +8,7 @@ import type { Fault } from "../../core/record.ts";
 import { DeliveryTicket } from "../contract/delivery-ticket.ts";
 import {
   ChangedFreightRate,
+  fixedInRate,
   ChangedTicket,
   EndedFreightRate,
   NoteOnOrder,
@@ -222,7 +223,8 @@ export const tickets: SinkPart = {
     if (document.ticketId === null)
       return {
         target: targetOf("createDeliveryTicket"),
-        body: withoutNulls(accepted(TicketDocument, item?.document)),
+        // It has nothing to empty, and a platform that reads its contract to the letter takes no null.
+        body: only(accepted(TicketDocument, item?.document), (_, value) => value !== null),
       };
     const { ticketId, ...body } = accepted(ChangedTicket, document);
     return { target: targetOf("updateDeliveryTicket", ticketId), body };
@@ -243,9 +245,8 @@ export const tickets: SinkPart = {
   },
 };
 
-/** A new ticket has nothing to empty, and a platform that reads its contract to the letter takes no null. */
-const withoutNulls = (body: object): object =>
-  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+const only = (body: object, leaves: (field: string, value: unknown) => boolean): object =>
+  Object.fromEntries(Object.entries(body).filter((member) => leaves(...member)));
 
 export const ticketSignatures: SinkPart = {
   uses: ["signDeliveryTicket", "getDeliveryTicket"],
@@ -373,7 +374,11 @@ export const freightRates: SinkPart = {
     const { freightRateId, connectionId, ...body } = accepted(ChangedFreightRate, document);
     return {
       target: `${targetOf("updateFreightRate", freightRateId)} ${ratesOn(connectionId)}`,
-      body: accepted(UpdateFreightRate, body),
+      // An update has no such field: empty, it says nothing, and a platform that reads its contract to the letter refuses it.
+      body: accepted(
+        UpdateFreightRate,
+        only(body, (field) => !(field in fixedInRate)),
+      ),
     };
   },
   find: findRate,

@@ -8,7 +8,7 @@ import { Decimal } from "../../core/decimal.ts";
 import { defined } from "../../core/defined.ts";
 import { complaintOf, Refused, SourceUnavailable } from "../../core/errors.ts";
 import { canonical, canonicalOf, type Json, parseExact, stringifyExact } from "../../core/json.ts";
-import { sortableInstant } from "../../core/keys.ts";
+import { sortableInstant, usualId } from "../../core/keys.ts";
 import { type Finding, notRead, type Policy } from "../../core/outcome.ts";
 import type { Fault } from "../../core/record.ts";
 import { answerOf, outcomeOf, type PlatformAnswer } from "../answers.ts";
@@ -399,7 +399,7 @@ export function openSink(part: SinkPart, opened: Omit<SinkContext, "behindMs">):
 
 function ownId(data: unknown): readonly string[] | null {
   const id = (data as { id?: unknown } | undefined)?.id;
-  return typeof id === "string" ? [id] : null;
+  return typeof id === "string" ? [usualId(id)] : null;
 }
 
 /** Fields that a record has as it was sent, and by which it is told from another one. */
