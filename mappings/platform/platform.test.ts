@@ -147,7 +147,11 @@ test("gallons are counted from the field, else from the text, else not at all", 
   expect(gallons([{ description: "Diesel [7500.1 gal]", gallons: null }])).toBe("7500.1");
   expect(gallons([{ description: "Diesel [7500 l]" }])).toBe("0");
   const document = issue();
-  expect(bookedInvoices.figures(document)).toEqual({ amount: d("18236.25"), gallons: d("7500") });
+  expect(bookedInvoices.figures(document)).toEqual({
+    amount: d("18236.25"),
+    gallons: d("7500"),
+    party: "platform C-1",
+  });
   expect(document).toMatchObject({ payerCompanyId: "platform C-1", dueDate: null });
 });
 
