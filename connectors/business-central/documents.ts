@@ -374,7 +374,7 @@ export function documents<K extends "invoice" | "bill">(
 
 /*
  * PDFs. The API keeps nothing beside a file but its name, so the name ends with the platform's id; and a file is made before
- * its bytes are: one without bytes is completed.
+ * its bytes are: one without bytes is completed, and so is one that is alone on its document, of which the API tells no size.
  */
 
 const FILES = "documentAttachments";
@@ -390,7 +390,8 @@ export function fileTables(wire: Wire): Record<string, FileTable> {
       return booked?.id ?? null;
     },
     async find(parent, { name }, signal) {
-      const files = await wire.either(FILES, [`parentId eq ${parent}`], File, signal);
+      // By way of the document: with a condition of it, the API reads the bytes of every file of the company.
+      const files = await wire.all(`${set}(${parent})/${FILES}`, {}, File, signal);
       return files
         .filter(({ fileName }) => fileName === name)
         .map(({ id, byteSize, "@odata.etag": version }) => {
