@@ -1,8 +1,9 @@
-/** What Business Central answers and how it is asked, and what `doctor` finds in it. */
+/** What Business Central answers and how it is asked, and what `doctor` finds in it; and the PDFs on its documents. */
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Needs } from "../../src/core/contract.ts";
+import type { Needs, Sink } from "../../src/core/contract.ts";
 import {
   enterInvoice,
+  itemOf,
   never,
   opened,
   openCompany,
@@ -13,6 +14,8 @@ import {
   found,
   first,
   CREATE,
+  posted,
+  requestOf,
   told,
 } from "./business-central.fixture.ts";
 import { KEY, NAME, type Company } from "./company.fixture.ts";
@@ -327,4 +330,56 @@ test("doctor names what is missing in Business Central, with the line that names
     { message: "Business Central has no G/L account 59999" },
     { message: "Business Central has no item GOLD" },
   ]);
+});
+
+describe("the PDF of an invoice", () => {
+  const pdf = new TextEncoder().encode("%PDF-1.7 invoice");
+  const attached = async (company: Company, loses = 0) => {
+    const { ids } = await sent(company, "invoices", first);
+    const document = { id: first.id, number: "FL/1", counterpart: ids?.[0] ?? "" };
+    const sink = opened(company).sinks["invoiceFiles"] as Sink;
+    const item = { ...itemOf(document), document };
+    const request = { ...requestOf(sink, item), file: () => Promise.resolve(pdf) };
+    company.loses = loses;
+    const answer = await sink.send(request, never);
+    company.loses = 0;
+    return { sink, request, answer };
+  };
+
+  test("hangs on it once, whatever answer is lost", async () => {
+    for (const loses of [0, 1, 2]) {
+      const company = await openCompany();
+      const { sink, request, answer } = await attached(company, loses);
+      expect(answer.outcome).toBe(loses === 0 ? "done" : "unknown");
+      const again = await sink.send(request, never);
+      expect(again).toMatchObject({ outcome: "done", ids: [expect.any(String)] });
+      expect(company.rows("documentAttachments")).toMatchObject([
+        {
+          fileName: `FL-1 ${first.id}.pdf`,
+          parentType: "Sales Invoice",
+          content: "%PDF-1.7 invoice",
+        },
+      ]);
+      // Alone on its document it tells no size: a find proves nothing, and what goes again is the same bytes of the same file.
+      expect(await sink.find({ ...request, firstSentAt: SENT }, never)).toMatchObject({
+        found: "none",
+      });
+      expect(await sink.send(request, never)).toMatchObject({ outcome: "done", ids: again.ids });
+      expect(company.rows("documentAttachments")).toHaveLength(1);
+      const delivered = { id: first.id, counterpart: again.ids?.[0] ?? "", body: request.body };
+      expect(await sink.inspect?.([delivered], never)).toEqual([{ is: "there", differences: [] }]);
+      company.delete("documentAttachments", again.ids?.[0] ?? "");
+      expect(await sink.inspect?.([delivered], never)).toEqual([{ is: "gone" }]);
+    }
+  });
+
+  test("of one that is not there any more is a person's", async () => {
+    const company = await openCompany();
+    const { sink, request } = await attached(company);
+    company.delete("salesInvoices", posted(company)[0]?.id ?? "");
+    expect(await sink.send(request, never)).toMatchObject({
+      outcome: "refused",
+      fault: { code: "no-document" },
+    });
+  });
 });

@@ -14,10 +14,8 @@ import {
   openCompany,
   orderDocument,
   paymentDocument,
-  SENT,
   settings,
   TODAY,
-  requestOf,
   sent,
   found,
   first,
@@ -448,6 +446,41 @@ describe("payments", () => {
     expect(company.rows("generalLedgerEntries")).toHaveLength(4);
   });
 
+  test("that settle an invoice as one and are refused leave no line behind: it would stop all others", async () => {
+    const company = await openCompany();
+    await booked(company, "invoices");
+    company.closedBefore = "2099-01-01";
+    const paid = itemOf(invoiceDocument("FL-1", { status: "paid", paidDate: TODAY }));
+    expect(await sent(company, "invoices", paid)).toMatchObject({
+      outcome: "refused",
+      fault: { code: "closed-period" },
+    });
+    expect(company.rows("customerPayments")).toEqual([]);
+  });
+
+  test("are not refused for another line of ours, which names an invoice that is closed: they wait for it", async () => {
+    const company = await openCompany();
+    const invoice = await booked(company, "invoices");
+    const [journal] = company.rows("customerPaymentJournals");
+    const { id: closed } = enterInvoice(company);
+    company.edit("salesInvoices", closed, { remainingAmount: Decimal.zero, status: "Paid" });
+    const left = company.enter("customerPayments", {
+      journalId: journal?.id,
+      documentNumber: "R0000000000100000001",
+      description: `payment:${idOf("pay-9")} ACH`,
+      amount: Decimal.of("-5"),
+      appliesToInvoiceId: closed,
+    });
+    const pay = itemOf(paymentDocument("pay-1", invoice));
+    expect(await sent(company, "payments", pay)).toMatchObject({
+      outcome: "unknown",
+      detail: expect.stringContaining("R0000000000100000001"),
+    });
+    expect(company.rows("customerPayments")).toMatchObject([{ id: left.id }]);
+    company.delete("customerPayments", left.id);
+    expect(await sent(company, "payments", pay)).toMatchObject({ outcome: "done" });
+  });
+
   test("are not posted with what a person has put into the journal", async () => {
     const company = await openCompany();
     const invoice = await booked(company, "invoices");
@@ -607,58 +640,6 @@ test("no flow can bring delivery tickets: nothing in the API ships or receives w
   const config = businessCentral.config.parse(settings({ url: "http://127.0.0.1:9" } as Company));
   const { sinks } = businessCentral.offers(config, ".");
   expect(Object.keys(sinks)).toEqual(["orders", "invoices", "bills", "payments"]);
-});
-
-describe("the PDF of an invoice", () => {
-  const pdf = new TextEncoder().encode("%PDF-1.7 invoice");
-  const attached = async (company: Company, loses = 0) => {
-    const { ids } = await sent(company, "invoices", first);
-    const document = { id: first.id, number: "FL/1", counterpart: ids?.[0] ?? "" };
-    const sink = opened(company).sinks["invoiceFiles"] as Sink;
-    const item = { ...itemOf(document), document };
-    const request = { ...requestOf(sink, item), file: () => Promise.resolve(pdf) };
-    company.loses = loses;
-    const answer = await sink.send(request, never);
-    company.loses = 0;
-    return { sink, request, answer };
-  };
-
-  test("hangs on it once, whatever answer is lost", async () => {
-    for (const loses of [0, 1, 2]) {
-      const company = await openCompany();
-      const { sink, request, answer } = await attached(company, loses);
-      expect(answer.outcome).toBe(loses === 0 ? "done" : "unknown");
-      const again = await sink.send(request, never);
-      expect(again).toMatchObject({ outcome: "done", ids: [expect.any(String)] });
-      expect(company.rows("documentAttachments")).toMatchObject([
-        {
-          fileName: `FL-1 ${first.id}.pdf`,
-          parentType: "Sales Invoice",
-          content: "%PDF-1.7 invoice",
-        },
-      ]);
-      // Alone on its document it tells no size: a find proves nothing, and what goes again is the same bytes of the same file.
-      expect(await sink.find({ ...request, firstSentAt: SENT }, never)).toMatchObject({
-        found: "none",
-      });
-      expect(await sink.send(request, never)).toMatchObject({ outcome: "done", ids: again.ids });
-      expect(company.rows("documentAttachments")).toHaveLength(1);
-      const delivered = { id: first.id, counterpart: again.ids?.[0] ?? "", body: request.body };
-      expect(await sink.inspect?.([delivered], never)).toEqual([{ is: "there", differences: [] }]);
-      company.delete("documentAttachments", again.ids?.[0] ?? "");
-      expect(await sink.inspect?.([delivered], never)).toEqual([{ is: "gone" }]);
-    }
-  });
-
-  test("of one that is not there any more is a person's", async () => {
-    const company = await openCompany();
-    const { sink, request } = await attached(company);
-    company.delete("salesInvoices", posted(company)[0]?.id ?? "");
-    expect(await sink.send(request, never)).toMatchObject({
-      outcome: "refused",
-      fault: { code: "no-document" },
-    });
-  });
 });
 
 test("a payment is found though its invoice was booked anew under another id", async () => {

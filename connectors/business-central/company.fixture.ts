@@ -709,15 +709,17 @@ export class Company {
     const lines = this.rows(set).filter((row) => row["journalId"] === id);
     if (lines.length === 0)
       return refuse("Application_DialogException", "There is nothing to post.");
+    const isReceipt = set === "customerPayments";
+    // All of a batch is posted, or none.
+    for (const line of lines) {
+      if ((line["amount"] as Decimal).sign !== (isReceipt ? -1 : 1))
+        no("The amount's sign is wrong.");
+      this.#open(line["postingDate"]);
+      if ((this.#invoiceOf(set, line)["remainingAmount"] as Decimal).sign === 0)
+        refuse("Internal_DataNotFoundFilter", "There is no Ledger Entry within the filter.");
+    }
     for (const line of lines) {
       const amount = line["amount"] as Decimal;
-      const isReceipt = set === "customerPayments";
-      if (amount.sign !== (isReceipt ? -1 : 1))
-        refuse(
-          "Application_DialogException",
-          `Amount must be ${isReceipt ? "negative" : "positive"}.`,
-        );
-      this.#open(line["postingDate"]);
       this.#pay(
         isReceipt ? "salesInvoices" : "purchaseInvoices",
         this.#invoiceOf(set, line),

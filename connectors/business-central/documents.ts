@@ -745,7 +745,19 @@ export function payments(
             "one that the API does not show, before ours",
             "Post or move the lines of the batch by hand until it is empty",
           );
-        return wire.act("journals", await journal(side, signal), POST, signal);
+        try {
+          return await wire.act("journals", await journal(side, signal), POST, signal);
+        } catch (error) {
+          const besides = lines.filter((one) => one.line?.id !== line.id);
+          if (besides.length === 0 || !(error instanceof LedgerError) || error.status !== 400)
+            throw error;
+          // All of a batch is refused for one line: only of a line that is alone is anything said. The last one makes way.
+          if (besides.every((one) => one.line !== null && one.line.at.compare(line.at) < 0))
+            await wire.remove(await setOf(side, signal), line, signal);
+          const others = besides.map((one) => `${one.number} ${one.description}`).join(", ");
+          const says = `${error.message} That may be for another line of the batch: ${others}`;
+          throw new LedgerError("answered", says, { status: 400, code: "beside" });
+        }
       },
     },
     write({ id, type, date, amount, ...document }: PaymentDocument) {

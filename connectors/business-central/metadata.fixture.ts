@@ -51,7 +51,7 @@ const SETS: Readonly<Record<string, string>> = {
   salesInvoiceLines: `${LINE}, unitPrice decimal`,
   salesCreditMemoLines: `${LINE}, unitPrice decimal`,
   purchaseInvoiceLines: `${LINE}, unitCost decimal`,
-  purchaseCreditMemoLines: `${LINE}, unitCost decimal`,
+  purchaseCreditMemoLines: `${LINE.replace("description2 text50, ", "")}, unitCost decimal`,
   customerPaymentJournals: BATCH,
   vendorPaymentJournals: BATCH,
   customerPayments: `${PAYMENT}, customerNumber code20`,

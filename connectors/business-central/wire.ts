@@ -119,6 +119,7 @@ export const errors = errorTable(
     "429 busy:30000 throttled": TRIED_AGAIN,
     "503 busy:60000 busy": TRIED_AGAIN,
     "~held busy:30000 busy": TRIED_AGAIN,
+    "#beside busy:30000 busy": TRIED_AGAIN,
     "#Internal_InvalidTableRelation|Internal_RecordNotFound data not-in-business-central":
       "Create in Business Central what the message names, or correct the cross-reference or setting that names it; then retry.",
     "~closed data closed-period":
@@ -388,7 +389,8 @@ export function writtenLines(
             ? { lineType: "Account", lineObjectNumber: account }
             : { lineType: "Item", lineObjectNumber: product, unitOfMeasureCode: line.unit }),
           description,
-          description2,
+          // Lines of a purchase credit memo have one description alone.
+          ...(set === SIDES.purchase.memos ? {} : { description2 }),
           quantity: line.quantity,
           [priceOf(set)]: line.unitPrice,
           ...(line.discount?.sign === 1 ? { discountAmount: line.discount } : {}),

@@ -67,6 +67,7 @@ import type {
   Desired,
   Entry,
   LedgerKind,
+  Step,
   StepTo,
   Verb,
 } from "./port.ts";
@@ -217,12 +218,14 @@ class Send {
   #planned: readonly Planned[] = [];
   /** What is done just now: an error is sorted by it. */
   #verb: Verb = "locate";
-  /** This send made records that were not taken back. */
-  #made = false;
+  /** Marks of the records that this send made and has not taken back. */
+  readonly #made = new Set<string>();
   /** This send changed records. */
   #changed = false;
   /** What this send made, by its mark: an ERP whose searches are behind may not show it yet. */
   readonly #own = new Set<string>();
+  /** The payment of a settlement that is made and to be posted. */
+  #settling: Step<"payment"> | null = null;
   /** See {@link Call.compared}. */
   readonly #compared = new Map<string, Entry>();
   readonly #parties: Parties;
@@ -248,6 +251,7 @@ class Send {
     const [books, kind, call] = [this.#books, this.#kind, this.#call];
     let races = 0;
     for (let round = 0; round < ROUNDS; round++) {
+      this.#settling = null;
       try {
         this.#verb = "locate";
         const planned = await takeSnapshot(books, kind, this.#carried, call, this.#parties);
@@ -263,11 +267,15 @@ class Send {
         const fault = this.#sorted(error);
         if (fault.sort === "raced" && races++ < RACES) continue;
         if (fault.sort === "data") return this.#refuse(this.#faultOf(fault));
-        return answerOf(fault, this.#made || this.#changed);
+        return answerOf(fault, this.#wrote);
       }
     }
     const { detail, ...each } = told(books, this.#planned, this.#settled, INCOMPLETE);
     return uncertain(detail, each);
+  }
+
+  get #wrote(): boolean {
+    return this.#made.size > 0 || this.#changed;
   }
 
   #sorted(error: unknown): Sorted {
@@ -301,12 +309,15 @@ class Send {
     const complete = await this.#parties.ensure(booked, this.#call);
     const ids = complete.length === 0 ? [] : await adapter.create(complete, this.#call);
     if (covered.length > 0) await adapter.covering?.cover(covered, this.#call);
-    this.#made = true;
-    for (const { mark } of desired) this.#own.add(mark);
+    this.#note(desired);
     this.#carried = this.#carried.map((one) => {
       const at = complete.findIndex(({ document }) => document === one.document);
       return at < 0 ? one : { ...one, counterpart: ids[at] ?? one.counterpart };
     });
+  }
+
+  #note(made: readonly Desired[]): void {
+    for (const { mark } of made) for (const marks of [this.#made, this.#own]) marks.add(mark);
   }
 
   async #apply(to: Exclude<StepTo, "retracted">): Promise<void> {
@@ -336,19 +347,16 @@ class Send {
     const adapter = adapterOf(this.#books, "payment");
     if (draft !== undefined) {
       this.#verb = "posted";
-      await adapter.apply(
-        "posted",
-        [{ desired: payment, entry: draft, differences: [] }],
-        this.#call,
-      );
+      this.#settling = { desired: payment, entry: draft, differences: [] };
+      await adapter.apply("posted", [this.#settling], this.#call);
+      this.#changed = true;
     } else {
       this.#expectNew([payment]);
       this.#verb = "create";
       await adapter.create([payment], this.#call);
-      this.#own.add(payment.mark);
+      this.#note([payment]);
     }
     if ("description" in document) this.#settled.set(desired.mark, document.description ?? "");
-    this.#changed = true;
   }
 
   /** What was made and is not shown is never made again before a read-back. @throws NotShown */
@@ -358,22 +366,24 @@ class Send {
 
   /** Our own drafts are deleted first: a document that is refused leaves nothing behind. */
   async #refuse(fault: Fault): Promise<Answer> {
-    const adapter = adapterOf(this.#books, this.#kind);
-    const steps = this.#planned.flatMap(({ desired, found }) =>
-      found.is === "one" && posts(adapter.can) && isOwnDraft(desired, found.entry)
-        ? { desired, entry: found.entry, differences: [] }
-        : [],
+    const kind = this.#settling === null ? this.#kind : "payment";
+    const adapter = adapterOf(this.#books, kind);
+    const drafts = this.#planned.flatMap(({ desired, found }) =>
+      found.is === "one" ? { desired, entry: found.entry, differences: [] } : [],
+    );
+    const steps = (this.#settling === null ? drafts : [this.#settling]).filter(
+      ({ desired, entry }) => posts(adapter.can) && isOwnDraft(desired, entry),
     );
     if (steps.length > 0)
       try {
         this.#verb = "retracted";
         await adapter.apply("retracted", steps, this.#call);
-        this.#made = false;
+        for (const { desired } of steps) this.#made.delete(desired.mark);
       } catch (error) {
         return uncertain(`${fault.message}; ${this.#sorted(error).error.message}`);
       }
     // An order or a ticket that was made stays: the next send goes on from it.
-    return (this.#made || this.#changed) && !isGoods(this.#kind)
+    return this.#wrote && !isGoods(this.#kind)
       ? uncertain(`${INCOMPLETE}${fault.message}`)
       : refused(fault);
   }
