@@ -374,11 +374,11 @@ export function documents<K extends "invoice" | "bill">(
 
 /*
  * PDFs. The API keeps nothing beside a file but its name, so the name ends with the platform's id; and a file is made before
- * its bytes are: one without bytes is completed, and so is one that is alone on its document, of which the API tells no size.
+ * its bytes are. Of one that is alone on its document the API tells no size: one that is there gets its bytes again.
  */
 
 const FILES = "documentAttachments";
-const File = Head.extend({ fileName: text, byteSize: decimal });
+const File = Head.extend({ fileName: text });
 
 /** By their names as sinks. */
 export function fileTables(wire: Wire): Record<string, FileTable> {
@@ -394,9 +394,8 @@ export function fileTables(wire: Wire): Record<string, FileTable> {
       const files = await wire.all(`${set}(${parent})/${FILES}`, {}, File, signal);
       return files
         .filter(({ fileName }) => fileName === name)
-        .map(({ id, byteSize, "@odata.etag": version }) => {
-          const whose = byteSize.sign > 0 ? ("ours" as const) : ("begun" as const);
-          return { id, whose, version, told: `attachment ${id}` };
+        .map(({ id, "@odata.etag": version }) => {
+          return { id, whose: "begun" as const, version, told: `attachment ${id}` };
         });
     },
     async add(parentId, { name: fileName, bytes: body }, begun, signal) {
@@ -754,9 +753,7 @@ export function payments(
           // All of a batch is refused for one line: only of a line that is alone is anything said. The last one makes way.
           if (besides.every((one) => one.line !== null && one.line.at.compare(line.at) < 0))
             await wire.remove(await setOf(side, signal), line, signal);
-          const others = besides.map((one) => `${one.number} ${one.description}`).join(", ");
-          const says = `${error.message} That may be for another line of the batch: ${others}`;
-          throw new LedgerError("answered", says, { status: 400, code: "beside" });
+          throw beside(error, besides);
         }
       },
     },
@@ -785,3 +782,8 @@ const shared = (line: string, next: string): Refused =>
     message: `the payment journal of ${BOOKS} has a line of somebody else: ${line}`,
     next: `${next}, and leave the batch to fuelbridge alone; then retry.`,
   });
+
+function beside({ message }: LedgerError, lines: readonly PaymentRow[]): LedgerError {
+  const says = `${message} That may be for another line of the batch: ${lines.map(({ number }) => number).join(", ")}`;
+  return new LedgerError("answered", says, { status: 400, code: "beside" });
+}

@@ -225,7 +225,7 @@ class Send {
   /** What this send made, by its mark: an ERP whose searches are behind may not show it yet. */
   readonly #own = new Set<string>();
   /** The payment of a settlement that is made and to be posted. */
-  #settling: Step<"payment"> | null = null;
+  #settling: Step | null = null;
   /** See {@link Call.compared}. */
   readonly #compared = new Map<string, Entry>();
   readonly #parties: Parties;
@@ -347,8 +347,9 @@ class Send {
     const adapter = adapterOf(this.#books, "payment");
     if (draft !== undefined) {
       this.#verb = "posted";
-      this.#settling = { desired: payment, entry: draft, differences: [] };
-      await adapter.apply("posted", [this.#settling], this.#call);
+      const step = { desired: payment, entry: draft, differences: [] };
+      this.#settling = step;
+      await adapter.apply("posted", [step], this.#call);
       this.#changed = true;
     } else {
       this.#expectNew([payment]);
@@ -366,12 +367,13 @@ class Send {
 
   /** Our own drafts are deleted first: a document that is refused leaves nothing behind. */
   async #refuse(fault: Fault): Promise<Answer> {
-    const kind = this.#settling === null ? this.#kind : "payment";
+    const settling = this.#settling;
+    const kind = settling === null ? this.#kind : "payment";
     const adapter = adapterOf(this.#books, kind);
     const drafts = this.#planned.flatMap(({ desired, found }) =>
       found.is === "one" ? { desired, entry: found.entry, differences: [] } : [],
     );
-    const steps = (this.#settling === null ? drafts : [this.#settling]).filter(
+    const steps = (settling === null ? drafts : [settling]).filter(
       ({ desired, entry }) => posts(adapter.can) && isOwnDraft(desired, entry),
     );
     if (steps.length > 0)
