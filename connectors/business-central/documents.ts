@@ -728,22 +728,8 @@ export function payments(
         const { side, line } = native;
         if (line === null) return;
         if (to === "retracted") return wire.remove(await setOf(side, signal), line, signal);
-        // All of a batch is posted: whatever a person has put there would go with it.
         const lines = await waiting(side, signal);
-        const other = lines.find(({ mark }) => mark === null);
-        if (other !== undefined)
-          throw shared(
-            `${other.number} ${other.description}`.trim(),
-            "Post or move that line by hand",
-          );
-        // The API does not show a line that pays no invoice. If it was there first, our lines have higher numbers than
-        // their count explains; they have them too if one of ours was removed.
-        const most = STEP.times(Decimal.of(String(lines.length)));
-        if (lines.some((one) => one.line !== null && one.line.at.compare(most) > 0))
-          throw shared(
-            "one that the API does not show, before ours",
-            "Post or move the lines of the batch by hand until it is empty",
-          );
+        expectOurs(lines);
         try {
           return await wire.act("journals", await journal(side, signal), POST, signal);
         } catch (error) {
@@ -782,6 +768,21 @@ const shared = (line: string, next: string): Refused =>
     message: `the payment journal of ${BOOKS} has a line of somebody else: ${line}`,
     next: `${next}, and leave the batch to fuelbridge alone; then retry.`,
   });
+
+/** All of a batch is posted: whatever a person has put there would go with it. @throws Refused */
+function expectOurs(lines: readonly PaymentRow[]): void {
+  const other = lines.find(({ mark }) => mark === null);
+  if (other !== undefined)
+    throw shared(`${other.number} ${other.description}`.trim(), "Post or move that line by hand");
+  // The API does not show a line that pays no invoice. If it was there first, our lines have higher numbers than
+  // their count explains; they have them too if one of ours was removed.
+  const most = STEP.times(Decimal.of(String(lines.length)));
+  if (lines.some(({ line }) => line !== null && line.at.compare(most) > 0))
+    throw shared(
+      "one that the API does not show, before ours",
+      "Post or move the lines of the batch by hand until it is empty",
+    );
+}
 
 function beside({ message }: LedgerError, lines: readonly PaymentRow[]): LedgerError {
   const says = `${message} That may be for another line of the batch: ${lines.map(({ number }) => number).join(", ")}`;
