@@ -318,8 +318,16 @@ class PendingDocument {
       revision: delivery.revision,
       document: this.made.document,
       counterpart: link === null ? null : otherId(link, flow.side),
+      ...(link === null ? {} : { delivered: () => this.#bytesOf(link) }),
       ...(settledSince === null ? {} : { settledSince }),
     });
+  }
+
+  #bytesOf({ content }: Link): string | null {
+    const { losses, requests } = this.engine.store;
+    const { flow, recordId } = { ...this.flow, ...this.delivery };
+    const request = content === null ? null : losses.lastRequest(flow, recordId, content);
+    return request === null ? null : (requests.get(request)?.body ?? null);
   }
 
   get alone(): Frozen {

@@ -193,14 +193,50 @@ describe("a change", () => {
     const version = (text: string) => [
       { changes: [{ id: "7", version: null, text }], position: 1 },
     ];
-    const source = pagesOf(version(ticket()), version(ticket(',"driverName":"B"')));
-    const flow = bench.flow({ sink: sink(), source, mapping });
+    const versions = ["", ',"driverName":"B"'].map((more) => version(ticket(more)));
+    const flow = bench.flow({ sink: sink(), source: pagesOf(...versions), mapping });
     for (const method of ["POST", "PUT"]) {
       await runFlow(bench.engine, flow, never);
       expect((await control.requests()).at(-1)).toMatchObject({ method });
       await clock.pause(60_000);
     }
     expect(await stored()).toMatchObject([{ ticketNumber: "DT-000417", driverName: "B" }]);
+  });
+
+  test("of a ticket that we made empties what it was delivered with, and names nothing else that is empty", async () => {
+    const clock = await platform.clock();
+    const bench = engineOn(tempFolder(), clock);
+    const bodies: string[] = [];
+    const empty = ',"orderId":null,"carrierCompanyName":null';
+    const versions = [
+      ',"driverName":"B"',
+      ',"driverName":null',
+      ',"driverName":null,"status":"ISSUED"',
+    ].map((more) => [
+      { changes: [{ id: "7", version: null, text: ticket(empty + more) }], position: 1 },
+    ]);
+    const to = sink();
+    const freeze: typeof to.freeze = (some, number) => {
+      const frozen = to.freeze(some, number);
+      bodies.push(frozen.body);
+      return frozen;
+    };
+    const flow = bench.flow({ sink: { ...to, freeze }, source: pagesOf(...versions), mapping });
+    for (const _ of versions) {
+      await runFlow(bench.engine, flow, never);
+      await clock.pause(60_000);
+    }
+    const said = [...new Set(bodies)].map((body) => {
+      const {
+        ticketNumber: _,
+        bolNumber: __,
+        productLines: ___,
+        ...rest
+      } = JSON.parse(body) as Row;
+      return rest;
+    });
+    expect(said).toEqual([{ driverName: "B" }, { driverName: null }, { status: "ISSUED" }]);
+    expect(await stored()).toMatchObject([{ driverName: null, status: "ISSUED" }]);
   });
 
   test("leaves what it does not name", async () => {

@@ -227,7 +227,17 @@ export const tickets: SinkPart = {
         body: only(accepted(TicketDocument, item?.document), (_, value) => value !== null),
       };
     const { ticketId, ...body } = accepted(ChangedTicket, document);
-    return { target: targetOf("updateDeliveryTicket", ticketId), body };
+    // Nor has one that we made, but for what it had when it was delivered.
+    const delivered = item?.delivered?.() ?? null;
+    const had =
+      delivered === null ? null : (parseExact(delivered) as Readonly<Record<string, unknown>>);
+    return {
+      target: targetOf("updateDeliveryTicket", ticketId),
+      body: only(
+        body,
+        (field, value) => value !== null || had === null || (had[field] ?? null) !== null,
+      ),
+    };
   },
   find: findTicket,
   async findChanged(context, request) {
