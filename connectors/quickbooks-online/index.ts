@@ -23,7 +23,7 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
     const online = openOnline(config, surroundings, wire);
     const invoices = documentBooks(online, "invoice");
     const parties = (side: LedgerSide) =>
-      partyTable(partyList(online, side), () => surroundings.now());
+      partyTable(partyList(online, side), () => surroundings.now(), surroundings.notebook);
     const ledger = openLedger({
       ...QUICKBOOKS,
       tables: {

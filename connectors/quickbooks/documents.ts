@@ -41,7 +41,7 @@ import {
   SIDES,
 } from "../../src/ledger/port.ts";
 import type { Telling } from "../../src/ledger/stamps.ts";
-import { READ, type Table } from "../../src/ledger/table.ts";
+import { notes, READ, type Table } from "../../src/ledger/table.ts";
 import { markedBy, type Memoed, partyName, sameName, type Side, suffixed } from "./text.ts";
 import { AHEAD_MS, stampBefore } from "./walk.ts";
 
@@ -531,9 +531,12 @@ export const partyOf = (payer: Entry | null | undefined): PartyRow | null =>
 export function partyTable(
   list: PartyList,
   now: () => Date,
+  notebook = notes(),
 ): Table<"party", Pick<FoundParty, "code" | "name">, FoundParty> {
   const { side } = list;
   const marked = markedIn(list, now);
+  const called = (id: string): string => `${side} ${id} was called by its id`;
+  const wasCalled = (id: string): boolean => notebook.get(called(id)) !== null;
   const found = (
     row: PartyRow,
     code = list.called(row),
@@ -582,9 +585,11 @@ export function partyTable(
         const ids = codes.flatMap((code) => idIn(list, code) ?? []);
         const names = codes.filter((code) => list.namesLikeIds || idIn(list, code) === null);
         const named = await list.find({ ids, names }, signal);
+        for (const { id } of named)
+          if (ids.includes(id) && !wasCalled(id)) notebook.set(called(id), "yes");
         const absent = desired.filter((one) => foundFor(one, named).length === 0);
         const marks = absent.map(({ mark }) => mark);
-        const rows = marks.length === 0 ? named : [...named, ...(await marked.find(marks, signal))];
+        const rows = marks.length === 0 ? named : [...named, ...(await marked(marks, signal))];
         const each = [...new Map(rows.map((row) => [row.id, row])).values()];
         return desired.flatMap((one) => foundFor(one, each));
       },
@@ -592,7 +597,7 @@ export function partyTable(
         for await (const { rows, ...page } of list.list(from, signal))
           yield { ...page, rows: rows.map((row) => found(row)) };
       },
-      create: ({ desired }, call) => create(list, marked.wasGiven, desired.document, call),
+      create: ({ desired }, call) => create(list, wasCalled, desired.document, call),
     },
   };
 }
@@ -600,14 +605,14 @@ export function partyTable(
 /** Under its code, else under the code with the suffix of its list. @throws Refused, LedgerError */
 async function create(
   list: PartyList,
-  wasGiven: (id: string) => boolean,
+  wasCalled: (id: string) => boolean,
   party: Party,
   call: Call,
 ): Promise<string> {
   const { side, most } = list;
   const { code } = party;
   const id = idIn(list, code);
-  if (id !== null && (list.namesLikeIds === undefined || wasGiven(id)))
+  if (id !== null && (list.namesLikeIds === undefined || wasCalled(id)))
     throw new Refused({
       code: "party-gone",
       message: `the ${side} ${code} (${party.name}) is not in QuickBooks any more: it was deleted or merged`,
@@ -654,7 +659,7 @@ const emptyIndex = (session: number | undefined, readAt: number) => ({
 /** Finds parties by their marks, as they are when they are found. */
 function markedIn(list: PartyList, now: () => Date) {
   let known = emptyIndex(undefined, 0);
-  const find = async (marks: readonly string[], signal: AbortSignal): Promise<PartyRow[]> => {
+  return async (marks: readonly string[], signal: AbortSignal): Promise<PartyRow[]> => {
     const nowMs = now().getTime();
     const session = list.session?.();
     const isGood =
@@ -675,12 +680,6 @@ function markedIn(list: PartyList, now: () => Date) {
     // One that was deleted or whose notes were changed meanwhile is not it any more.
     const rows = await list.find({ ids }, signal);
     return rows.filter(({ notes }) => marks.includes(platformIdIn(notes) ?? ""));
-  };
-  return {
-    find,
-    /** Ids are counted: one that is not above all that were read was given once. */
-    wasGiven: (id: string): boolean =>
-      [...known.marks.keys()].some((one) => Number(one) >= Number(id)),
   };
 }
 

@@ -184,7 +184,7 @@ export function rememberedParties<Values, Row>(
 }
 
 /** What is kept until the process ends. */
-function notes(): Notebook {
+export function notes(): Notebook {
   const kept = new Map<string, string | null>();
   return { get: (name) => kept.get(name) ?? null, set: (name, text) => void kept.set(name, text) };
 }
