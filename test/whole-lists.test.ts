@@ -306,6 +306,47 @@ test("a list that is read page by page has both brakes and tells what is gone", 
   expect(await once()).toMatchObject({ unread: [], delivered: 5_000 });
 });
 
+test("a rate that left its list is told until its end has arrived as a document of its own", async () => {
+  const bench = engineOn(tempFolder(), testClock());
+  const [list, ends] = [listPages(), listPages()];
+  const flows = (["freight-rate", "ended-freight-rate"] as const).map((kind, at) =>
+    bench.flow({
+      name: kind,
+      mapping: { ...mapping, kind },
+      sink: receiver({
+        operation: kind,
+        writes: "upsert",
+        itemsMax: 200,
+        send: async ({ items }) => ({
+          outcome: "done",
+          detail: "",
+          ids: items.map(({ id }) => id),
+        }),
+      }),
+      source: ([list, ends][at] as Lists).open().source,
+    }),
+  );
+  const daemon = new Daemon(bench.engine, flows);
+  const parts = { engine: bench.engine, flows, daemon, version: "0", startedAt: new Date(0) };
+  const office = storeOffice(parts);
+  const told = async (rates: readonly string[], ended: readonly string[]): Promise<string[]> => {
+    list.put(rates);
+    ends.put(ended);
+    bench.clock.advance(60_000);
+    await daemon.once(new AbortController().signal);
+    const groups = (await office.quarantine()).map(({ id }) => office.quarantineShow(id));
+    return (await Promise.all(groups)).flatMap(({ deliveries }) =>
+      deliveries.map(({ number }) => number ?? ""),
+    );
+  };
+  expect(await told(codes(10), [])).toEqual([]);
+  // Its end may come after the list that lacks it.
+  expect(await told(codes(9), codes(1, 10))).toEqual(["T000010"]);
+  expect(await told(codes(8), codes(1, 10))).toEqual(["T000009"]);
+  expect(await told(codes(8), codes(2, 9))).toEqual(["T000009"]);
+  expect(await told(codes(8), codes(2, 9))).toEqual([]);
+});
+
 test("a reconciliation concludes nothing of what a torn or an overgrown list lacks", async () => {
   const list = listFiles();
   const { once, known, office } = site(list);

@@ -69,6 +69,11 @@ const WRITTEN_TO: Readonly<Partial<Record<Kind, Kind>>> = {
 export const showsIn = (feed: Kind, written: Kind): boolean =>
   feed === (WRITTEN_TO[written] ?? written);
 
+/** Documents that end the one of their id at its receiver, by the kind of that. */
+export const ENDINGS: Readonly<Partial<Record<Kind, Kind>>> = {
+  "freight-rate": "ended-freight-rate",
+};
+
 /** Documents have numbers that people write as they like; all other records have codes, which are told apart by their letters. */
 const NUMBERED: ReadonlySet<Kind> = new Set([
   "invoice",

@@ -14,6 +14,7 @@ import { SourceUnavailable } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import { type Json, stringifyExact } from "../core/json.ts";
 import { sha256 } from "../core/keys.ts";
+import { ENDINGS, type Kind } from "../core/kinds.ts";
 import { placeOf, toldOf } from "../core/silence.ts";
 import type { News } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
@@ -319,7 +320,12 @@ class ListReading {
 /** Everything that was delivered and that the believed list lacks goes to a person. Inside a transaction. Returns how much. */
 function tellUnlisted(engine: Engine, flow: Flow, atMs: number): number {
   const { store } = engine;
-  const untold = store.lists.untold(flow.flow);
+  for (const { record } of store.lists.standing(flow.flow)) {
+    const told = store.disagreements.find(record, "list");
+    if (told !== null && isEnded(engine, flow, store.lists.idOf(record)))
+      store.disagreements.close("list", told);
+  }
+  const untold = store.lists.untold(flow.flow).filter(({ id }) => !isEnded(engine, flow, id));
   for (const { record, id, delivery, state, sinceMs } of untold) {
     const fault = unlisted(flow, id, sinceMs);
     const row = { record, delivery, was: state, digest: "unlisted" };
@@ -327,6 +333,14 @@ function tellUnlisted(engine: Engine, flow: Flow, atMs: number): number {
     audit(engine, flow, "no longer listed", id, { delivery });
   }
   return untold.length;
+}
+
+/** Its end went to the receiver as a document of its own, after all that was delivered of it. */
+function isEnded({ store }: Engine, { mapping, side }: Flow, id: string): boolean {
+  const linkedMs = (kind: Kind | undefined): number | null =>
+    (kind === undefined ? null : store.links.find(kind, side, id))?.linkedMs ?? null;
+  const ended = linkedMs(ENDINGS[mapping.kind]);
+  return ended !== null && ended >= (linkedMs(mapping.kind) ?? 0);
 }
 
 /**
