@@ -285,7 +285,7 @@ export const platformIdOf = (mark: string): string =>
 const SETTLEMENT = "settlement:";
 
 /** What pays nothing of a payment that stands: somebody took it off what it paid, or entered it without any document. */
-export function idleOf({ status, facts: { words, money }, idle }: Entry): Decimal {
+function idleOf({ status, facts: { words, money }, idle }: Entry): Decimal {
   const { zero } = Decimal;
   if (status === "cancelled") return zero;
   return idle ?? ((words?.document ?? null) === null ? (money?.amount ?? zero) : zero);
