@@ -61,6 +61,8 @@ test("after retention the file is smaller, a trace still tells the story and wha
   expect(story.filter(({ event }) => event === "done")).toHaveLength(3);
   const [record] = store.found.byNumber("INV-15", Number.MAX_SAFE_INTEGER, 1);
   const life = lifeOf(engine, [flow], String(record));
+  const sent = Array.from({ length: 50 }, (_, at) => store.requests.bytes(at + 1));
+  expect(sent.filter((bytes) => bytes === null)).toHaveLength(30);
   expect(life.requests.map(({ removedAt, body }) => [removedAt === null, body === ""])).toEqual([
     [true, false],
     [false, true],

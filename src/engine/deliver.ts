@@ -673,7 +673,7 @@ function memoryOf(
         number: link.number,
         isOwnKind: kind === flow.mapping.kind,
         isOwnRecord: one.from === flow.from && id === first?.recordId,
-        body: request === null ? null : store.requests.get(request)?.body || null,
+        body: store.requests.bytes(request),
       },
     ];
   };

@@ -324,10 +324,10 @@ class PendingDocument {
   }
 
   #bytesOf({ content }: Link): string | null {
-    const { losses, requests } = this.engine.store;
-    const { flow, recordId } = { ...this.flow, ...this.delivery };
-    const request = content === null ? null : losses.lastRequest(flow, recordId, content);
-    return request === null ? null : (requests.get(request)?.body ?? null);
+    const { engine, flow, delivery } = this;
+    const { losses, requests } = engine.store;
+    if (content === null) return null;
+    return requests.bytes(losses.lastRequest(flow.flow, delivery.recordId, content));
   }
 
   get alone(): Frozen {

@@ -241,7 +241,7 @@ function deliveredIn({ store }: Engine, { flow, side, sink }: Flow): (asked: Ask
   const bodies = new Map<number, string | null>();
   return ({ link, request }) => {
     if (request !== null && !bodies.has(request))
-      bodies.set(request, store.requests.get(request)?.body || null);
+      bodies.set(request, store.requests.bytes(request));
     const body = request === null ? null : (bodies.get(request) ?? null);
     const id = ownId(link, side);
     const isTold = request !== null && sink.acknowledged?.inspected === true;

@@ -101,6 +101,9 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
       const row = one(request);
       return row === null ? null : read(row);
     },
+    /** What it was sent with; null: there is no request, or its bytes are not kept any more. */
+    bytes: (request: number | null): string | null =>
+      request === null ? null : one(request)?.body || null,
 
     /** Requests of a flow that are neither final nor a person's. */
     openCount: sure<[flow: number], number>(

@@ -466,7 +466,7 @@ export async function deliveredParties(
       const { erpId, number } = link;
       const isSettled = store.sweeps.newest(flow, erpId)?.state === "resolved";
       const request = isSettled ? null : store.losses.lastRequest(flow, erpId, null);
-      const body = request === null ? null : store.requests.get(request)?.body || null;
+      const body = store.requests.bytes(request);
       if (body === null) continue;
       items.set(id, {
         number,
