@@ -34,8 +34,8 @@ import {
   grouped,
   isMatched,
   join,
+  learnedFrom,
   marked,
-  namedIn,
   type Names,
   namesOf,
   type Node,
@@ -99,21 +99,27 @@ function joinByMark(table: Table): void {
 }
 
 /**
- * Parties: the platform's id in the books, the store's link, then the code. A code that a customer and a supplier of the
- * books have may be two firms: it joins what links and documents leave no choice about. Companies of one code beyond the
- * parties that have it are doubled.
+ * Parties: the platform's id in the books, the store's link, what documents of both sides name alike, then the code. Whose
+ * code a connection shows is not specified (2.8): it may be the other company's for us, and joins only what nothing else
+ * does. A code that a customer and a supplier of the books have may be two firms. Companies of one code beyond the parties
+ * that have it are doubled.
  */
 function joinParties(table: Table, links: readonly Link[], documents: readonly Table[]): void {
   for (const node of table.nodes)
     if (node.side === "books") for (const other of marked(table, node)) join(node, other, "mark");
-  joinByLink(table, links, isNumberEqual);
-  const named = namedIn(documents);
-  for (const same of grouped(table.nodes, codeOf).values()) {
+  joinByLink(table, [...links, ...learnedFrom(documents)], () => true);
+  const byCode = table.nodes.filter((node) => !isElsewhere(node));
+  for (const same of grouped(byCode, codeOf).values()) {
     const here = same.filter(({ side }) => side === "books");
     if (new Set(here.map(({ holding }) => holding.role)).size < 2) joinSame(same, "mark");
-    else joinShared(same, here, named);
+    else joinShared(same, here);
   }
 }
+
+/** Is it joined, and with no party of its code? */
+const isElsewhere = (node: Node): boolean =>
+  isMatched(node) &&
+  node.group.nodes.every((one) => one.side === node.side || codeOf(one) !== codeOf(node));
 
 /** Of a party, in the books' words. */
 const codeOf = ({ side, holding, number }: Node): string | null =>
@@ -121,18 +127,9 @@ const codeOf = ({ side, holding, number }: Node): string | null =>
 
 const left = (nodes: readonly Node[]): Node[] => nodes.filter((node) => !isMatched(node));
 
-/** A code that parties of both roles have. @param named what joined documents call a company (`namedIn`) */
-function joinShared(
-  same: readonly Node[],
-  parties: readonly Node[],
-  named: ReadonlyMap<string, ReadonlySet<string>>,
-): void {
+/** A code that parties of both roles have: it joins what leaves no choice. */
+function joinShared(same: readonly Node[], parties: readonly Node[]): void {
   const companies = same.filter(({ side, holding }) => side === "platform" && isLive(holding));
-  for (const company of left(companies))
-    for (const party of left(parties)) {
-      const { id, role } = party.holding;
-      if (named.get(`${role} ${company.holding.id}`)?.has(id)) join(company, party, "number");
-    }
   const [party, another] = left(parties);
   if (another !== undefined) return;
   for (const company of left(companies)) join(party ?? (parties[0] as Node), company, "mark");

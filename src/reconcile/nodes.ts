@@ -160,15 +160,15 @@ export function namesOf(
   links: readonly Link[],
   documents: readonly Table[] = [],
 ): Names {
-  const codes = learnedFrom(documents);
+  const codes = new Map<string, string>();
   // Books may call a party by a name in their documents, and by a code in their list: both are it.
-  const learned = [...codes];
-  for (const { kind, platformId, erpId, role = null } of links)
+  const linked = new Set<string>();
+  for (const { kind, platformId, erpId, role = null } of [...learnedFrom(documents), ...links])
     if (kind === "party")
-      for (const one of role === null ? roles : [role]) codes.set(keyOf(platformId, one), erpId);
-  const linked = new Set(
-    [...learned, ...codes].map(([key, code]) => `${key.slice(0, key.indexOf(" "))} ${code}`),
-  );
+      for (const one of role === null ? roles : [role]) {
+        codes.set(keyOf(platformId, one), erpId);
+        linked.add(`${one} ${erpId}`);
+      }
   const codeFor = (party: string, role: Role | null): string | undefined =>
     role === null
       ? roles.map((one) => codes.get(keyOf(party, one))).find((code) => code !== undefined)
@@ -216,28 +216,19 @@ export function namesOf(
 const keyOf = (platformId: string, role: Role): string => `${role} ${platformId}`;
 
 /** The platform's parties that all joined documents of a role name alike, by the books' codes. */
-function learnedFrom(documents: readonly Table[]): Map<string, string> {
-  const learned = new Map<string, string>();
-  for (const [key, codes] of namedIn(documents)) {
-    const [code, another] = codes;
-    if (code !== undefined && another === undefined) learned.set(key, code);
-  }
-  return learned;
-}
-
-/** By {@link keyOf}: what joined documents call a party of the platform in the books. */
-export function namedIn(documents: readonly Table[]): Map<string, Set<string>> {
-  const named = new Map<string, Set<string>>();
+export function learnedFrom(documents: readonly Table[]): Link[] {
   const groups = new Set(documents.flatMap(({ nodes }) => nodes.map(({ group }) => group)));
-  for (const { nodes } of groups) {
+  const told = [...groups].flatMap(({ nodes }): Required<Link>[] => {
     const of = (side: Side): string[] =>
       nodes.flatMap((node) => (node.side === side ? (node.holding.facts.party ?? []) : []));
     const role = nodes.map(({ holding }) => partyRole(holding)).find((one) => one !== null);
-    if (role === undefined || role === null) continue;
-    for (const platform of of("platform")) {
-      const key = keyOf(platform, role);
-      named.set(key, new Set([...(named.get(key) ?? []), ...of("books")]));
-    }
-  }
-  return named;
+    if (role === undefined) return [];
+    return of("platform").flatMap((platformId) =>
+      of("books").map((erpId) => ({ kind: "party", platformId, erpId, role })),
+    );
+  });
+  const same = grouped(told, ({ platformId, role }) => keyOf(platformId, role));
+  return [...same.values()].flatMap(([first, ...others]) =>
+    first && others.every(({ erpId }) => erpId === first.erpId) ? [first] : [],
+  );
 }

@@ -62,6 +62,25 @@ test.each([
   expect(one?.contradictions).toEqual(contradictions);
 });
 
+describe("a company whose connection shows its own code for us", () => {
+  const known = { mark: "platform bill" };
+  const records = (code: string, more: Partial<Holding>) => ({
+    platform: [company("X", code), company("C", "C-1"), document("bill", "platform", "X")],
+    books: [party(null, "C-1"), party(null, "V-7"), document("bill", "books", "V-7", more)],
+  });
+  test.each([
+    ["linked, and no party of ours has the code", "A-9", [link("supplier", "X", "V-7")], {}],
+    ["linked, and a customer of ours has the code", "C-1", [link("supplier", "X", "V-7")], {}],
+    ["known by its documents alone", "C-1", [], known],
+  ])("is the party that it is known as: %s", (_, code, links, more) => {
+    const cases = match({ records: records(code, more), links });
+    expect(shown(cases)).toEqual(["C = undefined C-1", "X = undefined V-7"]);
+    expect(cases.some(isDoubled)).toBe(false);
+    const bills = cases.filter(({ kind }) => kind === "bill");
+    expect(bills).toMatchObject([{ parties: { platform: "V-7", books: "V-7" } }]);
+  });
+});
+
 describe("customer and supplier of one code", () => {
   const books = [party("customer"), party("supplier")];
 
