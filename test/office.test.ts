@@ -1,6 +1,7 @@
 /** The office over a real store: what people ask and decide, without a daemon and with one. */
 import { expect, test } from "vitest";
 import { type Change, defineMapping, type Page, skip } from "../src/core/contract.ts";
+import { trip } from "../src/engine/breakers.ts";
 import { Daemon, runFlow } from "../src/engine/daemon.ts";
 import type { Engine, Flow } from "../src/engine/engine.ts";
 import type { Answer } from "../src/core/outcome.ts";
@@ -371,6 +372,15 @@ test("a flow that is told to run now is due at once", async () => {
   const due = async () => (await office.status()).flows[0]?.nextDueAt;
   await office.runNow("all");
   expect(await due()).toBe(new Date(clock.now().wallMs).toISOString());
+});
+
+test("a flow whose reading is stopped is not said to look now", async () => {
+  const { engine, office, bills } = await undecided("create");
+  trip(engine, { breaker: "credentials", scope: bills.from, detail: "401" });
+  expect(await refusal(office.runNow("all"))).toMatch(
+    /No flow looks: credentials: 401.*release credentials/,
+  );
+  expect(await refusal(office.runNow("bills"))).toMatch(/bills does not look/);
 });
 
 test("a stop that only a person clears is cleared by one, and the work goes on", async () => {

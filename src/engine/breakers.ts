@@ -6,7 +6,7 @@ import { monthAt } from "../core/budget.ts";
 import { iso, JUMP_MS, jumpBetween, type Moment } from "../core/time.ts";
 import type { Breaker, Policy } from "../core/outcome.ts";
 import type { Raise } from "../core/request.ts";
-import { endpointOf, type Engine, type Flow, inRecovery } from "./engine.ts";
+import { askedFor, endpointOf, type Engine, type Flow, inRecovery } from "./engine.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -145,6 +145,10 @@ export function blocked(
   }
   return null;
 }
+
+/** What stops a flow's reading now. */
+export const unreadBy = (engine: Engine, flow: Flow): ReturnType<typeof blocked> =>
+  blocked(engine, [askedFor(flow), flow.from], true);
 
 /**
  * A stop that is due to be tried again, and that nothing would try, is over: what it held up was settled otherwise, or its

@@ -27,6 +27,7 @@ import {
   type Jump,
   mayFreeze,
   trip,
+  unreadBy,
 } from "./breakers.ts";
 import { tellWaiting } from "./awaited.ts";
 import {
@@ -41,7 +42,6 @@ import {
   watchForRestore,
 } from "./deliver.ts";
 import {
-  askedFor,
   delivering,
   endpointOf,
   type Engine,
@@ -332,7 +332,7 @@ export class Daemon {
   }
 
   #isBarred(flow: Flow): boolean {
-    return blocked(this.#engine, [askedFor(flow), flow.from], true) !== null;
+    return unreadBy(this.#engine, flow) !== null;
   }
 
   async #verify(lane: Lane, signal: AbortSignal): Promise<void> {

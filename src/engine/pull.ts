@@ -19,7 +19,7 @@ import { placeOf, toldOf } from "../core/silence.ts";
 import type { News } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { takeAcknowledgements } from "./delivered.ts";
-import { blocked, clearBreakers, trip } from "./breakers.ts";
+import { clearBreakers, trip, unreadBy } from "./breakers.ts";
 import {
   audit,
   countWaits,
@@ -61,7 +61,7 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
   let received = 0;
   let stored = 0;
   let came = false;
-  const stop = blocked(engine, [scope, flow.from], true);
+  const stop = unreadBy(engine, flow);
   if (stop !== null) return { pages: null, received, trouble: stop, waitMs: null };
 
   const obstacles: Obstacle[] = [];

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { usualBudget } from "../core/budget.ts";
 import type { Flow } from "../engine/engine.ts";
 import { keptFindings, lastMatch, matchTrouble, settleFinding } from "../engine/match.ts";
+import { unreadBy } from "../engine/breakers.ts";
 import { released, unread } from "../engine/daemon.ts";
 import {
   addRow,
@@ -295,11 +296,20 @@ export const questions = {
         name === "all" ? "Every flow is paused." : `${name} is paused: it does not look.`,
         "Let it go on first: `fuelbridge resume`, or the page Flows of the console.",
       );
+    const stops = new Map(chosen.map((flow) => [flow, unreadBy(engine, flow)]));
+    const looking = chosen.filter((flow) => stops.get(flow) === null);
+    const [stop] = stops.values();
+    if (looking.length === 0 && stop)
+      throw new OfficeError(
+        `${name === "all" ? "No flow looks" : `${name} does not look`}: ${stop.message}.`,
+        `${stop.next} Once that is done: \`fuelbridge release ${stop.code}\`.`,
+      );
     engine.store.transaction(() => {
-      if (person !== undefined) for (const flow of chosen) ranNow(engine, flow, person);
+      if (person !== undefined) for (const flow of looking) ranNow(engine, flow, person);
     });
-    for (const flow of chosen) daemon.wake(flow.name);
-    return { flows: chosen.map((flow) => flow.name) };
+    for (const flow of looking) daemon.wake(flow.name);
+    const stopped = chosen.filter((flow) => !looking.includes(flow));
+    return { flows: looking.map((flow) => flow.name), stopped: stopped.map((flow) => flow.name) };
   }),
   /** Nothing is read or sent by a flow until a person lets it go on, also after a restart. @throws OfficeError */
   pause: act([text, Person], (parts, name, person) =>

@@ -60,7 +60,7 @@ const ANSWERS: Partial<Record<QuestionName, unknown>> = {
   quarantine: [],
   retry: { retried: 3, left: 0 },
   resolve: { resolved: 1 },
-  runNow: { flows: ["orders"] },
+  runNow: { flows: ["orders"], stopped: [] },
   release: { released: "doubled" },
 };
 
@@ -178,11 +178,11 @@ test("every question of the office can be asked, and its answer is the office's"
   expect(await remote?.quarantine()).toEqual([]);
   expect(await remote?.retry("all")).toEqual({ retried: 3, left: 0 });
   expect(await remote?.resolve("7", { by: "ann", note: "paid" })).toEqual({ resolved: 1 });
-  expect(await remote?.runNow("orders")).toEqual({ flows: ["orders"] });
+  expect(await remote?.runNow("orders")).toEqual({ flows: ["orders"], stopped: [] });
   expect(await remote?.release("doubled", "kim")).toEqual({ released: "doubled" });
   const ann = { by: "ann", note: "the row is there" };
   expect(await remote?.retry("all", false, ann)).toEqual({ retried: 3, left: 0 });
-  expect(await remote?.runNow("orders", ann)).toEqual({ flows: ["orders"] });
+  expect(await remote?.runNow("orders", ann)).toEqual({ flows: ["orders"], stopped: [] });
   expect(asked).toEqual([
     [],
     ["INV-1"],

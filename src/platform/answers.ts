@@ -297,9 +297,13 @@ function failureOf({ status, text, headers }: HttpAnswer, ourNow: Date): Failure
   const known = waits.filter((wait) => wait !== undefined);
   // A reset that is over by our clock: theirs differs, and nobody asks every second.
   if (known.length > 0 && isMonthly(code, kind)) known.push(MONTH_WAIT_MIN_MS);
+  const words = textOf(message) || (code === "" ? wordsIn(text) : "");
+  // Without its query, which may carry a session.
+  const to = headers["location"]?.split(/[?#]/, 1)[0];
+  const told = [words, to === undefined ? "" : `sends on to ${to}`];
   return {
     code,
-    message: (textOf(message) || (code === "" ? wordsIn(text) : "")).slice(0, 500),
+    message: told.filter(Boolean).join(", ").slice(0, 500),
     kind,
     details,
     waitMs: known.length === 0 ? undefined : Math.min(Math.max(...known), WAIT_MAX_MS),

@@ -260,6 +260,11 @@ describe("why a document was refused", () => {
     });
   });
 
+  test("a redirect is told with where it leads, without the query that may carry a session", () => {
+    const moved = answer(308, "", { location: "https://new.test/v1?session=s3cret" });
+    expect(read(moved).detail).toBe("308 (no code): sends on to https://new.test/v1");
+  });
+
   test("nothing but a refusal of the document is its fault", () => {
     for (const status of [401, 403, 408, 409, 410, 429, 500, 504, 302, 307])
       expect(read(answer(status, failed("X"))), String(status)).not.toHaveProperty("fault");

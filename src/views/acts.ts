@@ -76,7 +76,10 @@ export const acts = {
     form: ofFlow("now", "Look now"),
     work: async (office, { flow = "" }, person) => {
       const data = await office.runNow(flow, person);
-      return { data, told: `Looking now: ${data.flows.join(", ")}.` };
+      const { flows, stopped } = data;
+      const left = `Stopped, and not looked at: ${stopped.join(", ")}. \`fuelbridge status\` says why.`;
+      const told = `Looking now: ${flows.join(", ")}.${stopped.length === 0 ? "" : ` ${left}`}`;
+      return { data, told };
     },
   },
   release: {

@@ -507,7 +507,7 @@ const changes = () => ({
   backup: async () => ({ file: "copy.sqlite", auditBefore: 1, auditAfter: 1 }),
   retry: async () => ({ retried: 1, left: 0 }),
   resolve: async () => ({ resolved: 1 }),
-  runNow: async () => ({ flows: ["orders"] }),
+  runNow: async () => ({ flows: ["orders"], stopped: [] }),
   release: async () => ({ released: "doubled" }),
   pause: async () => ({ flow: "orders" }),
   goOn: async () => ({ flow: "orders" }),
