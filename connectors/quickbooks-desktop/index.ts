@@ -43,7 +43,6 @@ export function ledgerOf(
   const records = openRecords(wire);
   const { prices, unit } = config;
   const { currency } = surroundings;
-  const now = (): Date => surroundings.now();
   // QuickBooks keeps customers and vendors in two lists.
   const customers = partyList(records, config, "customer");
   const vendors = partyList(records, config, "vendor");
@@ -54,7 +53,10 @@ export function ledgerOf(
       ...invoiceTables(invoices, invoicesChanged(records, invoices, currency)),
       bill: documentTable(documentBooks(records, config, "purchase")),
       payment: desktopPayments(records, config),
-      party: { sale: partyTable(customers, now), purchase: partyTable(vendors, now) },
+      party: {
+        sale: partyTable(customers, surroundings),
+        purchase: partyTable(vendors, surroundings),
+      },
       parties: { changed: (telling) => partySource(records, telling) },
       order: orderTable(records, config),
       shipment: receiptTable(records, config),

@@ -22,8 +22,7 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
     const wire = openWire(config, surroundings);
     const online = openOnline(config, surroundings, wire);
     const invoices = documentBooks(online, "invoice");
-    const parties = (side: LedgerSide) =>
-      partyTable(partyList(online, side), () => surroundings.now(), surroundings.notebook);
+    const parties = (side: LedgerSide) => partyTable(partyList(online, side), surroundings);
     const ledger = openLedger({
       ...QUICKBOOKS,
       tables: {

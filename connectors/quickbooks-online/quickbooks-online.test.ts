@@ -281,12 +281,15 @@ describe("an invoice", () => {
     expect(await deliver(sink, item)).toMatchObject({ fault: { code: "name-taken" } });
   });
 
-  test("of a customer that was renamed, or that the cross-reference names, makes no second one", async () => {
+  test.each([
+    ["", { Notes: "platform:company-1" }],
+    [", and whose notes say nothing", {}],
+  ])("of a customer that was renamed%s makes no second one", async (_, notes) => {
     const company = await openCompany();
     const own = company.enter("Customer", { DisplayName: "cust-1" });
     const sink = sinkOf(company, "invoices");
     await deliver(sink, item);
-    company.edit("Customer", own.Id, { DisplayName: "Renamed", Notes: "platform:company-1" });
+    company.edit("Customer", own.Id, { DisplayName: "Renamed", ...notes });
     await deliver(sink, itemOf(invoiceDocument("FL-2")));
     expect(company.rows("Customer")).toHaveLength(1);
     expect(company.rows("Invoice").map(({ CustomerRef }) => CustomerRef)).toMatchObject([

@@ -3,7 +3,7 @@
  * told after. QuickBooks has one sales tax per document, and fuel has many taxes: each of them is a line of an item of its
  * own, as product and freight are. How records are asked for and written is each connector's.
  */
-import type { Change, Source } from "../../src/core/contract.ts";
+import type { Change, Source, Surroundings } from "../../src/core/contract.ts";
 import { amountOf, Decimal } from "../../src/core/decimal.ts";
 import { defined } from "../../src/core/defined.ts";
 import { Refused } from "../../src/core/errors.ts";
@@ -530,13 +530,14 @@ export const partyOf = (payer: Entry | null | undefined): PartyRow | null =>
 
 export function partyTable(
   list: PartyList,
-  now: () => Date,
-  notebook = notes(),
+  surroundings: Pick<Surroundings, "now" | "notebook">,
 ): Table<"party", Pick<FoundParty, "code" | "name">, FoundParty> {
   const { side } = list;
-  const marked = markedIn(list, now);
-  const called = (id: string): string => `${side} ${id} was called by its id`;
-  const wasCalled = (id: string): boolean => notebook.get(called(id)) !== null;
+  const { notebook = notes() } = surroundings;
+  const marked = markedIn(list, surroundings);
+  const called = (code: string): string => `${side} called ${code}`;
+  /** QuickBooks' id of whom documents called so last. Null: of nobody. */
+  const idOf = (code: string): string | null => notebook.get(called(code));
   const found = (
     row: PartyRow,
     code = list.called(row),
@@ -548,12 +549,16 @@ export function partyTable(
     mark,
   });
 
-  /** What of these may be it: by its id, by the platform's id, or by its name. One of another company keeps its code. */
+  /**
+   * What of these may be it: by its id, by the platform's id, or by its name; and whom its name meant before somebody changed
+   * that. One of another company keeps its code.
+   */
   function foundFor(
     { mark, number: code }: Desired<"party">,
     rows: readonly PartyRow[],
   ): FoundParty[] {
-    const [id, name] = [idIn(list, code), (row: PartyRow): boolean => sameName(row.name, code)];
+    const id = idIn(list, code) ?? idOf(code);
+    const name = (row: PartyRow): boolean => sameName(row.name, code);
     const those = rows.filter(
       (row) => row.id === id || name(row) || platformIdIn(row.notes) === mark,
     );
@@ -585,11 +590,19 @@ export function partyTable(
         const ids = codes.flatMap((code) => idIn(list, code) ?? []);
         const names = codes.filter((code) => list.namesLikeIds || idIn(list, code) === null);
         const named = await list.find({ ids, names }, signal);
-        for (const { id } of named)
-          if (ids.includes(id) && !wasCalled(id)) notebook.set(called(id), "yes");
-        const absent = desired.filter((one) => foundFor(one, named).length === 0);
+        const absent = desired.filter((one) => {
+          const [first, another] = foundFor(one, named);
+          const id = another === undefined ? first?.row.id : undefined;
+          if (id !== undefined && id !== idOf(one.number)) notebook.set(called(one.number), id);
+          return first === undefined;
+        });
         const marks = absent.map(({ mark }) => mark);
-        const rows = marks.length === 0 ? named : [...named, ...(await marked(marks, signal))];
+        const renamed = absent.flatMap(({ number }) => idOf(number) ?? []);
+        const rows = [
+          ...named,
+          ...(renamed.length === 0 ? [] : await list.find({ ids: renamed }, signal)),
+          ...(marks.length === 0 ? [] : await marked(marks, signal)),
+        ];
         const each = [...new Map(rows.map((row) => [row.id, row])).values()];
         return desired.flatMap((one) => foundFor(one, each));
       },
@@ -597,7 +610,7 @@ export function partyTable(
         for await (const { rows, ...page } of list.list(from, signal))
           yield { ...page, rows: rows.map((row) => found(row)) };
       },
-      create: ({ desired }, call) => create(list, wasCalled, desired.document, call),
+      create: ({ desired }, call) => create(list, idOf, desired.document, call),
     },
   };
 }
@@ -605,14 +618,14 @@ export function partyTable(
 /** Under its code, else under the code with the suffix of its list. @throws Refused, LedgerError */
 async function create(
   list: PartyList,
-  wasCalled: (id: string) => boolean,
+  idOf: (code: string) => string | null,
   party: Party,
   call: Call,
 ): Promise<string> {
   const { side, most } = list;
   const { code } = party;
   const id = idIn(list, code);
-  if (id !== null && (list.namesLikeIds === undefined || wasCalled(id)))
+  if (id !== null && (list.namesLikeIds === undefined || idOf(code) === id))
     throw new Refused({
       code: "party-gone",
       message: `the ${side} ${code} (${party.name}) is not in QuickBooks any more: it was deleted or merged`,
@@ -657,10 +670,10 @@ const emptyIndex = (session: number | undefined, readAt: number) => ({
 });
 
 /** Finds parties by their marks, as they are when they are found. */
-function markedIn(list: PartyList, now: () => Date) {
+function markedIn(list: PartyList, surroundings: Pick<Surroundings, "now">) {
   let known = emptyIndex(undefined, 0);
   return async (marks: readonly string[], signal: AbortSignal): Promise<PartyRow[]> => {
-    const nowMs = now().getTime();
+    const nowMs = surroundings.now().getTime();
     const session = list.session?.();
     const isGood =
       known.session === session &&
