@@ -214,6 +214,25 @@ describe("a paid invoice", () => {
     expect(ledger.rows("payments")).toHaveLength(1);
   });
 
+  test.for([2, 3])(
+    "that was made by %i steps without an answer, and is found after its wait, waits anew: its payments waited for it",
+    async (steps) => {
+      const ledger = await openLedger();
+      ledger.loses = steps;
+      const lost = { outcome: "unknown", unanswered: true };
+      expect(await deliver(sinkOf(ledger, "invoices"), waiting)).toMatchObject(lost);
+      const later = openedAt(ledger, new Date(Date.parse(SENT) + 2 * day)).sinks[
+        "invoices"
+      ] as Sink;
+      const request = { ...requestOf(later, [waiting]), frozenAt: SENT, firstSentAt: SENT };
+      const waits = ["2026-11-24T14:00:00.000Z"];
+      if (steps === 2)
+        expect(await later.send(request, never)).toMatchObject({ outcome: "done", waits });
+      expect(await later.find(request, never)).toMatchObject({ found: "exact", waits });
+      expect(ledger.rows("payments")).toEqual([]);
+    },
+  );
+
   test.for<[kind: "invoices" | "bills", type: "out" | "in"]>([
     ["invoices", "out"],
     ["bills", "in"],

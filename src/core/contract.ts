@@ -135,6 +135,8 @@ export interface Frozen {
 export interface Outgoing extends Frozen {
   readonly key: string;
   readonly items: readonly Pick<Item, "number" | "id" | "revision">[];
+  /** When its bytes were made, ISO 8601 UTC. Left out: now. */
+  readonly frozenAt?: string;
   /** When its first byte may have left, ISO 8601 UTC; null before the first send. */
   readonly firstSentAt: string | null;
   /**

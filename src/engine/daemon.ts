@@ -50,7 +50,7 @@ import {
   PLATFORM,
   RESTORED,
 } from "./engine.ts";
-import { leave, redirect, thawOutlived } from "./left.ts";
+import { leave, redirect } from "./left.ts";
 import { type Judged, type Ready, Round } from "./lifecycle.ts";
 import { pull, type Trouble } from "./pull.ts";
 import type { Nightly } from "./reconcile/nightly.ts";
@@ -421,7 +421,6 @@ export async function push(
   const openMax = flow.sink.itemsMax > 1 ? 1 : OPEN_MAX;
   let progress = 0;
   revisit(engine, flow);
-  thawOutlived(engine, flow);
   progress += settleLate(engine, flow);
   let delivered = await deliverThere(engine, flow, signal);
   progress += delivered.steps;

@@ -7,7 +7,7 @@ import { SourceUnavailable } from "../core/errors.ts";
 import { idempotencyKey, sameNumber } from "../core/keys.ts";
 import { comparedNumber } from "../core/kinds.ts";
 import type { Fault } from "../core/record.ts";
-import { later, type Moment } from "../core/time.ts";
+import { iso, later, type Moment } from "../core/time.ts";
 import type { Answer, Finding } from "../core/outcome.ts";
 import {
   advance,
@@ -431,16 +431,10 @@ export function watchForRestore(engine: Engine): void {
 }
 
 /** What was frozen and never sent is judged again: once it is known what is ours, or by the flow that has its place. */
-export function thaw(
-  engine: Engine,
-  flow: Flow,
-  why: string,
-  isMeant = (_request: number): boolean => true,
-): void {
+export function thaw(engine: Engine, flow: Flow, why: string): void {
   const { store } = engine;
   for (const request of store.requests.open(flow.flow)) {
     const { state, firstSentWallMs } = request.machine;
-    if (!isMeant(request.request)) continue;
     if (firstSentWallMs !== null || (state !== "ready" && state !== "preflight")) continue;
     for (const delivery of cancelled(engine, flow, request, why)) store.deliveries.reopen(delivery);
   }
@@ -530,7 +524,8 @@ function outgoing(engine: Engine, request: StoredRequest, carried: readonly Carr
     target: request.target,
     body: request.body,
     items: carried.map(({ number, recordId, revision }) => ({ number, id: recordId, revision })),
-    firstSentAt: first === null ? null : new Date(first).toISOString(),
+    frozenAt: iso(request.createdMs),
+    firstSentAt: first === null ? null : iso(first),
     ...(hasSharedKey(engine, request)
       ? { ofEverySite: request.machine.taken ? "taken" : "first" }
       : {}),

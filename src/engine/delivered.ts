@@ -125,7 +125,8 @@ function keepWait(engine: Engine, flow: Flow, delivery: number, until: Waits[num
     waits.end(delivery);
     return;
   }
-  waits.keep(delivery, Date.parse(until));
+  const untilMs = Date.parse(until);
+  waits.keep(delivery, untilMs, untilMs - (flow.sink.settleAfterMs ?? 0));
   audit(engine, flow, "waits", `for what settles it, until ${until} at the latest`, { delivery });
 }
 

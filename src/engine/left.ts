@@ -1,4 +1,4 @@
-/** What is frozen or linked for a flow that is configured no more, for a receiver that its flow does not lead to any more, or too long ago. */
+/** What is frozen or linked for a flow that is configured no more, for a receiver that its flow does not lead to any more. */
 import type { Fault } from "../core/record.ts";
 import type { Link } from "../store/deliveries.ts";
 import { cancelled, thaw } from "./deliver.ts";
@@ -16,21 +16,6 @@ export function leave(engine: Engine, some: Flow): void {
       engine.store.likenesses.forget(flow);
     }
   });
-}
-
-/**
- * A paid document waits for its payments since its bytes were frozen, and its payments wait until it is there: one that stood
- * still for longer would be settled as one as soon as it is made. Its wait begins anew.
- */
-export function thawOutlived(engine: Engine, flow: Flow): void {
-  const { store, clock } = engine;
-  const { settleAfterMs = 0 } = flow.sink;
-  if (settleAfterMs === 0) return;
-  const old = store.underWay.unended(flow.flow, clock.now().wallMs - settleAfterMs);
-  if (old.length === 0) return;
-  const those = new Set(old.map(({ request }) => request));
-  const why = "it stood still for longer than a paid one waits for its payments";
-  store.transaction(() => thaw(engine, flow, why, (request) => those.has(request)));
 }
 
 /** Flows that lead somewhere by themselves: not those beside another one, which follow it. The platform has one address. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Item, Mapping, Sink } from "../core/contract.ts";
+import type { Item, Mapping, Outgoing, Sink } from "../core/contract.ts";
 import { stringifyExact } from "../core/json.ts";
 import { resolve, retry, select } from "../office/decisions.ts";
 import { trace } from "../office/documents.ts";
@@ -23,9 +23,13 @@ interface Body {
 function books({ clock }: Pick<Bench, "clock">, waitMs: number) {
   const paid = new Set<string>();
   const settled: string[] = [];
-  const told = ({ body }: { body: string }) => {
-    const documents = JSON.parse(body) as Body[];
+  const told = ({ body, frozenAt = "" }: Pick<Outgoing, "body" | "frozenAt">) => {
     const now = new Date(clock.now().wallMs).toISOString();
+    const anew = new Date(clock.now().wallMs + waitMs).toISOString();
+    const documents = (JSON.parse(body) as Body[]).map(({ id, until }) => ({
+      id,
+      until: until !== null && frozenAt < until && until <= now ? anew : until,
+    }));
     const open = documents.filter(({ id }) => !paid.has(id) && !settled.includes(id));
     const waits = documents.map((one) =>
       open.includes(one) && one.until !== null && now < one.until ? one.until : null,

@@ -87,11 +87,24 @@ export const ledgerSink = (books: Books, kind: LedgerKind): Sink => ({
     target: isGoods(kind) ? `${kind}s` : `${books.name} ${kind}`,
     body: bodyOf(books, kind, items),
   }),
-  send: ({ key, body }, signal) => new Send(books, kind, carriedIn(kind, body), key, signal).run(),
+  send: (request, signal) =>
+    new Send(books, kind, carriedBy(books, kind, request), request.key, signal).run(),
   find: (request, signal) => finding(books.errors, () => find(books, kind, request, signal)),
   inspect: (delivered, signal) =>
     reading(books, () => inspectLedger(books, kind, delivered, signal)),
 });
+
+/**
+ * What a request carries. A document that was to wait for its payments when its bytes were made, and is sent or found later
+ * than that, waits anew: its payments wait until it is there (ADR 0010).
+ */
+function carriedBy(books: Books, kind: LedgerKind, { body, frozenAt }: Outgoing): Carried[] {
+  const now = books.surroundings.now();
+  const isOutlived = ({ until }: Carried): boolean =>
+    until !== null && frozenAt !== undefined && frozenAt < until && until <= now.toISOString();
+  const until = new Date(now.getTime() + books.settleAfterMs).toISOString();
+  return carriedIn(kind, body).map((one) => (isOutlived(one) ? { ...one, until } : one));
+}
 
 /* One look at the documents of a request: how each stands, and what is to be done about it next. */
 
@@ -188,11 +201,11 @@ const INCOMPLETE = "not all of it is done: ";
 async function find(
   books: Books,
   kind: LedgerKind,
-  { key, body }: Outgoing,
+  request: Outgoing,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const call = { ...callOf(key, signal), purpose: "delivery" } as const;
-  const planned = await takeSnapshot(books, kind, carriedIn(kind, body), call);
+  const call = { ...callOf(request.key, signal), purpose: "delivery" } as const;
+  const planned = await takeSnapshot(books, kind, carriedBy(books, kind, request), call);
   const asks = planned.flatMap(({ next }) => (next.do === "ask" ? [next] : []));
   const twice = asks.find(({ found }) => found === "several");
   if (twice !== undefined) return { found: "several", detail: twice.fault.message };

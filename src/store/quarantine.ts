@@ -273,13 +273,12 @@ export function waits(database: Database.Database) {
   );
 
   return {
-    /** It waits since the request that carries it was made; another version goes on with the same wait. */
-    keep: run<[delivery: number, untilMs: number]>(
+    /** Another version goes on with the same wait. */
+    keep: run<[delivery: number, untilMs: number, sinceMs: number]>(
       `insert into wait (record, flow, number, delivery, since_ms, until_ms, due_ms)
-       select record, delivery.flow, delivery.number, delivery, created_ms, ?2, ?2
-       from delivery join request using (request) where delivery = ?1
+       select record, flow, number, delivery, ?3, ?2, ?2 from delivery where delivery = ?1
        on conflict (record) do update set number = excluded.number, delivery = excluded.delivery,
-         until_ms = excluded.until_ms, due_ms = excluded.due_ms`,
+         since_ms = excluded.since_ms, until_ms = excluded.until_ms, due_ms = excluded.due_ms`,
     ),
     /** All that this delivery's record says is done. */
     end: run<[delivery: number]>(END_WAIT),

@@ -35,6 +35,8 @@ export interface StoredRequest extends RequestRow {
   readonly target: string;
   /** Empty: its bytes are gone. */
   readonly body: string;
+  /** When they were made, ms UTC. */
+  readonly createdMs: number;
 }
 
 type Row = Omit<StoredRequest, "machine"> & BodyRow & { readonly machine: string };
@@ -44,7 +46,7 @@ const SENT = "sent_ms = coalesce(max(sent_ms, ?), sent_ms, ?)";
 /** Those that are open, without reading all that ever were; with `live = 1`. */
 const OPEN = "request indexed by request_ordering_key";
 const ROW = `request, flow, operation, kind, number, revision, ordering_key as orderingKey, key, target, body, body_sha256,
-  body_gone_ms, ${wholeIn("request")} as machine`;
+  body_gone_ms, created_ms as createdMs, ${wholeIn("request")} as machine`;
 
 /**
  * `leaving` is told, inside the transaction, when bytes are about to leave. What runs for every document is bound by
