@@ -15,7 +15,7 @@ import { push, runFlow } from "../src/engine/daemon.ts";
 import { documents } from "../src/formats/documents.ts";
 import { layouts } from "../src/formats/table/layouts.ts";
 import { HEADS, openProfile } from "../src/formats/table/profile.ts";
-import { columnsOf, labelOf } from "../src/formats/table/columns.ts";
+import { columnsOf } from "../src/formats/table/columns.ts";
 import { platformOffers } from "../src/platform/parts.ts";
 import type { Row } from "./conformance/support.ts";
 import { never, usePlatform } from "./platform/support.ts";
@@ -30,7 +30,7 @@ type Cells = Readonly<Record<string, string>>;
 /** A list with every column of its layout; what a row does not name is empty. */
 function csvOf(layout: string, rows: readonly Cells[]): string {
   const columns = columnsOf(openProfile(layout, ""), HEADS);
-  const labels = columns.map((column) => labelOf(column, "en") ?? "");
+  const labels = columns.map(({ label }) => label ?? "");
   const lines = rows.map((row) => labels.map((label) => row[label] ?? "").join(","));
   return `${[labels.join(","), ...lines].join("\n")}\n`;
 }

@@ -247,11 +247,14 @@ describe("variants", () => {
     expect(await read(parties, picks.customers, name)).toEqual(original);
   });
 
-  test.each(["eu", "plain"])("invoices of the %s export have the same amounts", async (variant) => {
+  test.each([
+    ["eu", "-de"],
+    ["plain", ""],
+  ])("invoices of the %s export have the same amounts", async (variant, language) => {
     const original = await readInvoices();
     const found = await read(
       invoices,
-      picks.invoicesAndLines,
+      { ...picks.invoicesAndLines, profile: `${picks.invoicesAndLines.profile}${language}` },
       `customer-invoices-${variant}.csv`,
       `customer-invoice-lines-${variant}.csv`,
     );

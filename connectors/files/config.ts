@@ -170,8 +170,6 @@ export const TableSource = z
       ["all", "changes"],
       "Of customers, suppliers, prices and other lists: all, each file is the whole list, and what is missing in it is gone; changes, it has what changed.",
     ),
-    labels: z.enum(["en", "de"]).optional().describe("The language of the column labels."),
-    decimal: z.enum([".", ","]).optional().describe("Where it is not the language's own."),
   })
   .refine(({ layout, profile }) => profile !== undefined || !layout.startsWith("books."), {
     message: "is missing: files of neutral records have no columns of their own; name a profile",

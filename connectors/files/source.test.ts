@@ -373,12 +373,6 @@ describe("tables", () => {
     expect((await folder.read(picks.customers)).notices[0]).toContain('"Customer Payment Term"');
   });
 
-  test("labels that a layout does not have are said so", async () => {
-    await folder.put("customers.csv", file(party("1")));
-    const { notices } = await folder.read({ ...picks.customers, labels: "de" });
-    expect(notices[0]).toContain('a layout without labels in "de"');
-  });
-
   test("a stray quote is refused where it stands", async () => {
     await folder.put("customers.csv", file(party("1"), party("2", 'a"b"'), party("3")));
     expect((await folder.read(picks.customers)).notices[0]).toContain("customers.csv line 3: ");

@@ -99,9 +99,7 @@ export const viewSource = (wire: Sql, view: View, source: string): Source => ({
           const all = unpadded(await query(`select * from ${name}`));
           const rows = isPaid === null || part !== HEADS ? all : all.map(isPaid);
           // A view without a row does not tell its columns.
-          const columns = columnsOf(profileOf(view), part).flatMap(
-            ({ labels }) => labels?.[""] ?? [],
-          );
+          const columns = columnsOf(profileOf(view), part).flatMap(({ label }) => label ?? []);
           const [first] = rows;
           parts.set(part, {
             name,

@@ -124,7 +124,7 @@ function numbered({ layout, head, lists, balance }: Profile, record: Values, at:
 
 /** With amounts in cents, and a sum that the lists come to: a journal entry that does not balance is not written. */
 function balanced(label: string, { head, lists }: Pick<Profile, "head" | "lists">, values: Values) {
-  const isAmount = ({ labels }: Column): boolean => labels?.[""] === label;
+  const isAmount = (column: Column): boolean => column.label === label;
   const rounded = lists.map(({ name, columns }) => {
     const own = columns.filter(isAmount).map((column) => column.name);
     const rows = (values[name] as Values[]).map((row) => ({

@@ -61,7 +61,7 @@ export const carriers: readonly Carrier[] = [
 export const bothWays: readonly Profile[] = shippedProfiles()
   .map((name) => openProfile(name, ""))
   .filter(({ across, file, head, layout, lists }) => {
-    const labels = head.flatMap(({ labels }) => Object.values(labels ?? {}).slice(0, 1));
+    const labels = head.flatMap(({ label }) => label ?? []);
     const tags = lists.flatMap(({ tags }) => [...(tags?.keys() ?? [])]);
     return (
       across === undefined &&
@@ -107,11 +107,7 @@ const carried = (profile: Profile, { encoding, decimal, delimiter }: Carrier): P
   encoding,
   lineEnd: encoding === "latin1" ? "cr" : encoding === "utf-8" ? "lf" : profile.lineEnd,
   delimiter: profile.quotes === "none" ? profile.delimiter : delimiter,
-  languages: Object.fromEntries(
-    Object.entries(profile.languages)
-      .slice(0, 1)
-      .map(([language, { dates }]) => [language, { numbers: { decimal }, dates }]),
-  ),
+  form: { ...profile.form, numbers: { decimal } },
 });
 
 async function readBack(

@@ -1,6 +1,5 @@
 /** Where the columns of a profile stand in one file: its header against the profile's labels. */
 import { Decimal } from "../../core/decimal.ts";
-import { defined } from "../../core/defined.ts";
 import { push } from "../../core/groups.ts";
 import { remembered } from "../../core/remembered.ts";
 import { FileFault } from "../format.ts";
@@ -19,16 +18,7 @@ import type { Fields } from "./layouts.ts";
 import { type Column, HEADS, isPlaced, kindsOf, type List, type Profile } from "./profile.ts";
 import type { Row, Sheet } from "./text.ts";
 
-export interface TableOptions {
-  /** The language of the labels; left out: any that the profile knows. */
-  readonly labels?: string | undefined;
-  readonly decimal?: "." | "," | undefined;
-  /** The columns to be summed, null: all of numbers. Left out: nothing is counted. */
-  readonly sums?: readonly string[] | null;
-}
-
 interface Located {
-  readonly language: string;
   /** -1: the column is not there. */
   readonly indexOf: (column: Column) => number;
   /** How many cells the header has; null: there is none. */
@@ -40,29 +30,15 @@ interface Located {
 }
 
 /** @throws FileFault when columns are missing, unknown or there twice */
-function locate(
-  labels: readonly string[],
-  profile: Profile,
-  part: string,
-  options: TableOptions,
-): Located {
-  const columns = columnsOf(profile, part);
-  const languages = languagesOf(profile, columns, options);
-  const [language = ""] = languages;
-  if (profile.header === "tags") return taggedPlaces(profile, language);
-  if (profile.header === 0)
-    return { language, indexOf: ({ index }) => index ?? -1, width: null, across: [] };
+function locate(labels: readonly string[], profile: Profile, part: string): Located {
+  if (profile.header === "tags") return taggedPlaces(profile);
+  if (profile.header === 0) return { indexOf: ({ index }) => index ?? -1, width: null, across: [] };
   return byLabels(
     labels.map((label) => label.trim()),
     profile,
-    columns,
-    languages,
+    columnsOf(profile, part),
   );
 }
-
-/** The label of a column in a language; null: it has none. */
-export const labelOf = ({ labels }: Column, language: string): string | null =>
-  labels?.[language] ?? labels?.[""] ?? null;
 
 /** All columns of a part, each once. */
 export function columnsOf(profile: Profile, part: string): Column[] {
@@ -79,39 +55,19 @@ export function columnsOf(profile: Profile, part: string): Column[] {
 /** A column, or those that it is made of. */
 const onesOf = (one: Column): readonly Column[] => one.parts?.map(({ column }) => column) ?? [one];
 
-/** The languages that every column has a label in, where it has any. @throws FileFault */
-function languagesOf(
-  profile: Profile,
-  columns: readonly Column[],
-  { labels }: TableOptions,
-): string[] {
-  const whole = Object.keys(profile.languages).filter((language) =>
-    columns.every((column) => column.labels === null || labelOf(column, language) !== null),
-  );
-  const wanted = whole.filter((language) => labels === undefined || labels === language);
-  if (wanted.length === 0) throw new FileFault(`is of a layout without labels in "${labels}"`);
-  return wanted;
-}
-
 function byLabels(
   header: readonly string[],
   { otherColumns, across }: Profile,
   columns: readonly Column[],
-  languages: readonly string[],
 ): Located {
-  const candidates = languages.map((language) => {
-    const labelled = columns.filter(({ labels }) => labels !== null);
-    const named = labelled.map((column) => labelOf(column, language) ?? "");
-    const needed = labelled
-      .filter(({ optional }) => !optional)
-      .map((column) => labelOf(column, language) ?? "");
-    const missing = [...new Set(needed)].filter((label) => !header.includes(label));
-    return { language, missing, others: header.filter((label) => !named.includes(label)) };
-  });
-  const [best] = candidates.toSorted((a, b) => a.missing.length - b.missing.length);
-  const { language = "", missing = [], others = [] } = best ?? {};
+  const named = columns.flatMap(({ label }) => label ?? []);
+  const needed = columns.flatMap(({ label, optional }) => (optional ? [] : (label ?? [])));
+  const missing = [...new Set(needed), ...(across?.columns ?? [])].filter(
+    (label) => !header.includes(label),
+  );
+  const others = header.filter((label) => !named.includes(label));
   const unknown = otherColumns === "refused" && across === undefined ? others : [];
-  if (missing.length > 0 || unknown.length > 0) throw headerFault(language, missing, unknown);
+  if (missing.length > 0 || unknown.length > 0) throw headerFault(missing, unknown);
   const crossed =
     across === undefined
       ? []
@@ -121,20 +77,14 @@ function byLabels(
             !across.except.includes(label) &&
             (across.columns?.includes(label) ?? true),
         );
-  const used = new Set([
-    ...columns.flatMap((column) => labelOf(column, language) ?? []),
-    ...crossed,
-  ]);
+  const used = new Set([...named, ...crossed]);
   const twice = header.find(
     (label, at) => header.indexOf(label) !== at && (otherColumns === "refused" || used.has(label)),
   );
   if (twice !== undefined)
     throw new FileFault(`has the column ${quoted([twice])} twice`, 1, twice.slice(0, LABEL_SHOWN));
-  const absent = (across?.columns ?? []).filter((label) => !header.includes(label));
-  if (absent.length > 0) throw headerFault(language, absent, []);
   return {
-    language,
-    indexOf: (column) => header.indexOf(labelOf(column, language) ?? ""),
+    indexOf: ({ label }) => header.indexOf(label ?? ""),
     width: header.length,
     across: crossed.map((label) => ({ label, at: header.indexOf(label) })),
   };
@@ -149,23 +99,17 @@ const columnsByTag = (profile: Profile): (readonly [string, readonly Column[]])[
   );
 
 /** Where each kind of row has a header of its own: its labels. */
-export const headersOf = (profile: Profile, language: string): Map<string, string[]> =>
-  profile.header === "tags"
-    ? new Map(
-        columnsByTag(profile).map(([tag, columns]) => [
-          tag,
-          columns.map((column) => labelOf(column, language) ?? ""),
-        ]),
-      )
-    : new Map();
+export const headersOf = (profile: Profile): Map<string, string[]> =>
+  new Map(
+    columnsByTag(profile).map(([tag, columns]) => [tag, columns.map(({ label }) => label ?? "")]),
+  );
 
 /** Its tag is the first cell. Up to its header a kind of row has its columns in the profile's order. */
-function taggedPlaces(profile: Profile, language: string): Located {
+function taggedPlaces(profile: Profile): Located {
   const places = new Map<Column, number>();
   for (const [, columns] of columnsByTag(profile))
     for (const [at, column] of columns.entries()) places.set(column, at + 1);
   return {
-    language,
     indexOf: (column) => places.get(column) ?? -1,
     width: null,
     across: [],
@@ -173,12 +117,13 @@ function taggedPlaces(profile: Profile, language: string): Located {
     relocate([tag = "", ...labels], line) {
       for (const [kind, columns] of columnsByTag(profile)) {
         if (`!${kind}` !== tag) continue;
-        const known = columns.map((column) => labelOf(column, language));
-        const unknown = labels.find((label) => label !== "" && !known.includes(label));
+        const unknown = labels.find(
+          (one) => one !== "" && !columns.some(({ label }) => label === one),
+        );
         if (unknown !== undefined && profile.otherColumns === "refused")
           throw new FileFault(`has the unknown column ${unknown} after ${tag}`, line, tag);
         for (const column of columns) {
-          const label = labelOf(column, language) ?? "";
+          const label = column.label ?? "";
           const at = labels.indexOf(label);
           if (at < 0 && !column.optional)
             throw new FileFault(`has no column ${label} after ${tag}`, line, tag);
@@ -189,15 +134,9 @@ function taggedPlaces(profile: Profile, language: string): Located {
   };
 }
 
-function headerFault(
-  language: string,
-  missing: readonly string[],
-  unknown: readonly string[],
-): FileFault {
+function headerFault(missing: readonly string[], unknown: readonly string[]): FileFault {
   const parts = [
-    ...(missing.length > 0
-      ? [`lacks the columns ${quoted(missing)}${language === "" ? "" : ` (labels: ${language})`}`]
-      : []),
+    ...(missing.length > 0 ? [`lacks the columns ${quoted(missing)}`] : []),
     ...(unknown.length > 0 ? [`has the unknown columns ${quoted(unknown)}`] : []),
   ];
   return new FileFault(parts.join(" and "), 1, missing[0] ?? "");
@@ -232,29 +171,21 @@ interface Tagged extends Block, Pick<List, "tags"> {}
 /** A file's sheet with its columns found. */
 export type Table = ReturnType<typeof openTable>;
 
-/** Finds the columns in the header. @throws FileFault when columns are missing, unknown or there twice. */
+/**
+ * Finds the columns in the header. `wanted`: the columns to be summed, null: all of numbers; left out: nothing is counted.
+ * @throws FileFault when columns are missing, unknown or there twice.
+ */
 export function openTable(
   file: string,
   sheet: Sheet,
   profile: Profile,
   part: string,
-  options: TableOptions,
+  wanted?: readonly string[] | null,
 ) {
   const isHeads = part === HEADS;
   const own = profile.lists.filter((list) => list.part === (isHeads ? null : part));
-  const {
-    language,
-    indexOf,
-    width,
-    across,
-    relocate = () => {},
-  } = locate(sheet.header, profile, part, options);
-  const written = profile.languages[language];
-  const base: CellForm = {
-    numbers: { ...written?.numbers, ...defined({ decimal: options.decimal }) },
-    dates: written?.dates ?? ["yyyy-MM-dd"],
-    ...profile.form,
-  };
+  const { indexOf, width, across, relocate = () => {} } = locate(sheet.header, profile, part);
+  const base = profile.form;
   const find = (one: Column): Find => {
     const { slice, form, parts } = one;
     if (parts !== null) {
@@ -276,7 +207,7 @@ export function openTable(
     template: templateOf(columns, fields),
     places: columns
       .filter((column) => column.constant === null || isPlaced(column))
-      .map((column) => placeOf(column, find, language, base)),
+      .map((column) => placeOf(column, find, base)),
   });
   const { layout, across: crossed, heading, footer } = profile;
   const tagged = (one: typeof heading) => {
@@ -291,7 +222,7 @@ export function openTable(
     formOf(base, profile.head.find(({ name }) => name === crossed?.cell)?.form ?? {}),
   );
   const places = (columns: readonly Column[]): Place[] =>
-    columns.map((column) => placeOf(column, find, language, base));
+    columns.map((column) => placeOf(column, find, base));
   const tag =
     profile.tag === null ? (profile.header === "tags" ? firstCell : null) : find(profile.tag);
   const head: Tagged = isHeads
@@ -325,10 +256,7 @@ export function openTable(
     };
   }
   const told = trailer?.sums.map(({ name }) => name);
-  const sums =
-    options.sums === null
-      ? null
-      : (options.sums ?? told) && [...(options.sums ?? []), ...(told ?? [])];
+  const sums = wanted === null ? null : (wanted ?? told) && [...(wanted ?? []), ...(told ?? [])];
   const kinds = [head, beside.heading ?? [], beside.footer ?? [], lists].flat();
   return {
     file,
@@ -409,7 +337,7 @@ const templateOf = (columns: readonly Column[], fields: Fields): Record<string, 
     }),
   );
 
-function placeOf(column: Column, find: (column: Column) => Find, language: string, base: CellForm) {
+function placeOf(column: Column, find: (column: Column) => Find, base: CellForm) {
   const { name, field, constant: must, optional, parts } = column;
   const { type = "text", filled = false, blank = false } = field ?? {};
   const form = formOf(base, column.form);
@@ -417,7 +345,7 @@ function placeOf(column: Column, find: (column: Column) => Find, language: strin
   const found = find(column);
   return {
     name,
-    label: shownLabel(column, language),
+    label: shownLabel(column),
     type,
     filled,
     blank,
@@ -426,7 +354,7 @@ function placeOf(column: Column, find: (column: Column) => Find, language: strin
     value:
       parts === null
         ? (cells: readonly string[]) => read(found(cells))
-        : madeOf(column, find, language, read),
+        : madeOf(column, find, read),
     /** What the cell must be; null: what it likes. It is no field then. */
     must: must === null ? null : foldedAs(form.anyCase === true, must),
     anyCase: form.anyCase === true,
@@ -436,16 +364,15 @@ function placeOf(column: Column, find: (column: Column) => Find, language: strin
 }
 
 /** `Total - Tax` of a column that is made of these. */
-function shownLabel(column: Column, language: string): string {
-  const { parts, glue, name } = column;
+function shownLabel({ parts, glue, label, name }: Column): string {
   return (
     parts
       ?.map(({ column: part, isLess }, at) => {
         const before = at === 0 ? "" : glue !== null ? ", " : isLess ? " - " : " + ";
-        return `${before}${shownLabel(part, language)}`;
+        return `${before}${shownLabel(part)}`;
       })
       .join("") ??
-    labelOf(column, language) ??
+    label ??
     name
   );
 }
@@ -454,11 +381,10 @@ function shownLabel(column: Column, language: string): string {
 function madeOf(
   { parts, glue }: Column,
   find: (column: Column) => Find,
-  language: string,
   read: (cell: string) => Cell,
 ): Value {
   const all = (parts ?? []).map(({ column, isLess }) => ({
-    label: shownLabel(column, language),
+    label: shownLabel(column),
     isOptional: column.optional,
     isLess,
     find: find(column),
@@ -496,7 +422,7 @@ function leavesOf(
       : header.findIndex((label) => label.trim() === named);
     const column = columns.find((one) => one.name === named);
     const isTag = named === "tag" && tag !== null;
-    if (place < 0 && column === undefined && !isTag) throw headerFault("", [named], []);
+    if (place < 0 && column === undefined && !isTag) throw headerFault([named], []);
     const own = column === undefined ? (tag ?? firstCell) : find(column);
     return {
       at: place < 0 ? own : (cells: readonly string[]) => cells[place] ?? "",

@@ -20,8 +20,8 @@ export interface Column {
   readonly name: string;
   /** Null: no record has it. */
   readonly field: Field | null;
-  /** By language; the same in all of them under "". */
-  readonly labels: Readonly<Record<string, string>> | null;
+  /** What stands above it in the header. */
+  readonly label: string | null;
   /** Without a header: from 0. */
   readonly index: number | null;
   /** Of fixed width: from 0. */
@@ -44,8 +44,8 @@ interface Part {
 }
 
 /** Whether it stands in the file: a constant may not. */
-export const isPlaced = ({ labels, index, slice, parts }: Column): boolean =>
-  labels !== null || index !== null || slice !== null || parts !== null;
+export const isPlaced = ({ label, index, slice, parts }: Column): boolean =>
+  label !== null || index !== null || slice !== null || parts !== null;
 
 /** A profile whose parts fit each other and its layout. */
 export type Profile = NonNullable<ReturnType<typeof compiled>>;
@@ -205,7 +205,7 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
     complain(["layout"], `"${settings.layout}" is no layout`, `Right would be one of ${names}.`);
     return null;
   }
-  const { languages, numbers, dates, empty, tag, ...others } = settings;
+  const { numbers, dates, empty, tag, ...others } = settings;
   const { heading, footer, trailer = null, ...rest } = others;
   const isRead = !isWritten(layout);
   const column = columnMaker(settings, complain);
@@ -269,11 +269,9 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
       when,
     };
   };
-  const written = Object.entries(languages ?? { en: { numbers: {}, dates } }).map(
-    ([one, { numbers: its, dates: days }]) =>
-      [one, { numbers: { ...numbers, ...its }, dates: daysIn(settings.file, days) }] as const,
-  );
-  const form: Pick<CellForm, "empty" | "guarded" | "long"> = {
+  const form: CellForm = {
+    numbers,
+    dates: daysIn(settings.file, dates),
     ...(empty.length > 0 ? { empty: new Set(empty) } : {}),
     ...(rest.formulas === "guarded" ? { guarded: true } : {}),
     ...(isRead ? {} : { long: true }),
@@ -284,7 +282,6 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
     digest: hash("sha256", JSON.stringify(settings)),
     header: rest.file === "fixed" ? 0 : rest.header,
     layout,
-    languages: Object.fromEntries<Pick<CellForm, "numbers" | "dates">>(written),
     /** Of every cell. */
     form,
     tag: tag === undefined ? null : column("tag", tag, null, ["tag"]),
@@ -361,7 +358,7 @@ const NO_PLACE = {
   labelled: ["has no label", "Give label: what stands above it in the header."],
 } as const;
 
-const columnMaker = ({ file, header, languages = {} }: ProfileFile, complain: Complain) => {
+const columnMaker = ({ file, header }: ProfileFile, complain: Complain) => {
   const make = (
     name: string,
     given: string | ColumnFile,
@@ -369,7 +366,7 @@ const columnMaker = ({ file, header, languages = {} }: ProfileFile, complain: Co
     path: readonly string[],
   ): Column => {
     const settings: ColumnFile = typeof given === "string" ? { label: given } : given;
-    const { label, column, at, length, constant = null, optional = false } = settings;
+    const { label = null, column, at, length, constant = null, optional = false } = settings;
     const { values, anyCase, empty, numbers, dates, decimals, negated } = settings;
     const { join, plus = [], minus = [], with: glue = "" } = settings;
     const isFixed = file === "fixed";
@@ -391,20 +388,13 @@ const columnMaker = ({ file, header, languages = {} }: ProfileFile, complain: Co
       }));
     if (!isMade && (constant === null || hasPlace(settings))) {
       const kind = isFixed ? "fixed" : header === 0 ? "numbered" : "labelled";
-      const place = { fixed: length && at, numbered: column, labelled: label }[kind];
+      const place = { fixed: length && at, numbered: column, labelled: settings.label }[kind];
       const [message, remedy] = NO_PLACE[kind];
       if (place === undefined) complain(path, message, remedy);
-      const places = [label, column, isFixed ? at : undefined];
+      const places = [settings.label, column, isFixed ? at : undefined];
       if (places.filter((one) => one !== undefined).length > 1)
         complain(path, "has two places", "Give one of label, column, and at with length.");
     }
-    for (const one of typeof label === "object" ? Object.keys(label) : [])
-      if (!Object.hasOwn(languages, one))
-        complain(
-          [...path, "label", one],
-          "is no language of the profile",
-          `Right would be one of those under "languages": ${Object.keys(languages).join(", ") || "there are none"}.`,
-        );
     if (constant !== null && field !== null)
       try {
         if (!isMade) readCell(field.type, constant, ISO);
@@ -415,7 +405,7 @@ const columnMaker = ({ file, header, languages = {} }: ProfileFile, complain: Co
     return {
       name,
       field,
-      labels: label === undefined ? null : typeof label === "string" ? { "": label } : label,
+      label,
       index: column === undefined ? null : column - 1,
       slice: isFixed && at !== undefined ? { from: at - 1, length: length ?? 0 } : null,
       most: length ?? null,
@@ -449,9 +439,8 @@ const allColumns = (profile: Profile): Column[] =>
 
 /** What would read one number as two: the same sign twice. */
 function checkNumbers(profile: Profile, complain: Complain): void {
-  const columns = allColumns(profile);
-  const all = Object.values(profile.languages);
-  const forms = all.flatMap((one) => [one, ...columns.map(({ form }) => formOf(one, form))]);
+  const { form } = profile;
+  const forms = [form, ...allColumns(profile).map((column) => formOf(form, column.form))];
   if (forms.some(({ numbers: { thousands, decimal = "." } }) => thousands === decimal))
     complain(
       ["numbers"],
@@ -467,7 +456,7 @@ function checkWritten(
 ): void {
   const all = [...head, ...lists.flatMap(({ columns }) => columns)];
   const made = all.find(({ parts }) => parts !== null);
-  if (balance !== undefined && !all.some(({ labels }) => labels?.[""] === balance))
+  if (balance !== undefined && !all.some(({ label }) => label === balance))
     complain(["balance"], `no column has the label "${balance}"`, "Name the label of the amounts.");
   const twice = lists.find(({ name }, at) => lists.findIndex((one) => one.name === name) !== at);
   const what = made?.name ?? twice?.name ?? heading?.tag ?? footer?.tag ?? trailer?.tag;
@@ -480,10 +469,10 @@ function checkWritten(
 }
 
 /** Its numbers have no sign of their own, and it is not written. */
-function checkWorkbook({ layout, languages }: Profile, complain: Complain): void {
+function checkWorkbook({ layout, form }: Profile, complain: Complain): void {
   if (isWritten(layout))
     complain(["file"], "workbooks are read, not written", "Write csv: spreadsheets open it.");
-  if (Object.values(languages).some(({ numbers }) => numbers.decimal === ","))
+  if (form.numbers.decimal === ",")
     complain(
       ["numbers", "decimal"],
       "a workbook has numbers, which have no decimal comma",
@@ -509,7 +498,7 @@ function checkRecord(
   const isMarked = trailer !== null && (trailer.in === null || trailer.of !== null);
   const numbers = allColumns(profile)
     .filter(({ field }) => field?.type === "decimal")
-    .flatMap(({ labels, name }) => (labels === null ? [name] : Object.values(labels)));
+    .map(({ label, name }) => label ?? name);
   for (const { name } of trailer?.sums ?? [])
     if (!numbers.includes(name))
       complain(

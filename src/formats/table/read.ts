@@ -5,14 +5,7 @@ import { stringifyExact } from "../../core/json.ts";
 import { FileFault } from "../format.ts";
 import { expectTotals } from "../manifest.ts";
 import { BadCell, type Cell, foldedAs, shownCell } from "./cells.ts";
-import {
-  type Block,
-  isOf,
-  openTable,
-  type Place,
-  type Table,
-  type TableOptions,
-} from "./columns.ts";
+import { type Block, isOf, openTable, type Place, type Table } from "./columns.ts";
 import { HEADS, type Profile, textFormOf } from "./profile.ts";
 import { type Row, Sheet } from "./text.ts";
 
@@ -501,15 +494,15 @@ export async function draftsIn(profile: Profile, text: string): Promise<Draft[]>
   return drafts;
 }
 
-/** The table that a text is. @throws FileFault */
+/** The table that a text is. `sums`: null, all columns of numbers are summed. @throws FileFault */
 export async function openText(
   profile: Profile,
   text: string,
   file = "",
-  options: TableOptions = {},
+  sums?: null,
 ): Promise<Table> {
   const sheet = await Sheet.open(once(text), textFormOf(profile));
-  return openTable(file, sheet, profile, HEADS, options);
+  return openTable(file, sheet, profile, HEADS, sums);
 }
 
 async function* once(text: string): AsyncGenerator<string> {

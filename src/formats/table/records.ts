@@ -24,7 +24,7 @@ import {
   within,
 } from "../format.ts";
 import { checkTotals, type Manifest } from "../manifest.ts";
-import { openTable, type Table, type TableOptions } from "./columns.ts";
+import { openTable, type Table } from "./columns.ts";
 import type { Layout } from "./layouts.ts";
 import { HEADS, type Profile, textFormOf } from "./profile.ts";
 import {
@@ -54,7 +54,7 @@ interface Part {
 export type Extract = Awaited<ReturnType<typeof readRecords>>;
 
 /** How an export is read. */
-interface ExportOptions extends Pick<TableOptions, "labels" | "decimal"> {
+interface ExportOptions {
   /** In place of the profile's, unless `auto`. */
   readonly delimiter?: ProfileFile["delimiter"];
   /** Takes each cell and row that cannot be read. */
@@ -121,16 +121,16 @@ async function extracted(
 export async function readRecords(
   profile: Profile,
   parts: ReadonlyMap<string, Part>,
-  options: Pick<ExportOptions, "labels" | "decimal" | "refused">,
+  { refused }: Pick<ExportOptions, "refused">,
   scratch: Scratch,
 ) {
   const { layout } = profile;
   const heads = parts.get(HEADS);
   if (heads === undefined) throw new TypeError(`${layout.name} is read without its heads`);
-  const table = await openPart(heads, profile, HEADS, options);
+  const table = await openPart(heads, profile, HEADS);
   const joins: Join[] = [];
   for (const { name, part } of profile.lists)
-    if (part !== null) joins.push(await join(profile, name, part, parts, options, scratch));
+    if (part !== null) joins.push(await join(profile, name, part, parts, scratch));
   let count = 0;
   let nameless = 0;
   await within(table.file, async () => {
@@ -139,7 +139,7 @@ export async function readRecords(
         count++;
         const made = change(layout, table.file, draft);
         if (made.fault !== undefined && layout.key(draft.values) === null) nameless++;
-        for (const problem of draft.problems) options.refused?.(made.id, problem);
+        for (const problem of draft.problems) refused?.(made.id, problem);
         keep(scratch, made, isScattered(profile));
       }
     checkTrailer(table, count);
@@ -171,11 +171,10 @@ const openPart = (
   { file, sheet, manifest }: Part,
   profile: Profile,
   part: string,
-  options: TableOptions,
-): Promise<Table> => {
-  const sums = manifest === undefined ? {} : { sums: Object.keys(manifest.sums ?? {}) };
-  return within(file, async () => openTable(file, sheet, profile, part, { ...options, ...sums }));
-};
+): Promise<Table> =>
+  within(file, async () =>
+    openTable(file, sheet, profile, part, manifest && Object.keys(manifest.sums ?? {})),
+  );
 
 /** Joined rows may stand in any order. A cut file might lack rows of any record, so nothing of the set is read. */
 async function join(
@@ -183,14 +182,13 @@ async function join(
   name: string,
   partName: string,
   parts: ReadonlyMap<string, Part>,
-  options: TableOptions,
   scratch: Scratch,
 ): Promise<Join> {
   const list = profile.lists.find((one) => one.name === name);
   const part = parts.get(partName);
   if (part === undefined || list === undefined)
     return { name, take: () => null, orphans: () => [] };
-  const table = await openPart(part, profile, partName, options);
+  const table = await openPart(part, profile, partName);
   const isField = Object.hasOwn(profile.layout.lists[name] ?? {}, list.by);
   await within(part.file, async () => {
     for await (const rows of table.sheet.rows())

@@ -21,12 +21,8 @@ const dates = z
   .min(1)
   .describe("How days are written; the first one is written, all are read: MM/dd/yyyy.");
 
-const Label = z.union([name, z.record(name, name)]);
-
 const placeSettings = {
-  label: Label.optional().describe(
-    "The label in the header; by language: { en: Number, de: Nummer }.",
-  ),
+  label: name.optional().describe("The label in the header."),
   column: place.optional().describe("Without a header: which column it is, from 1."),
   at: place.optional().describe("Of fixed width: the first character, from 1."),
   length: place
@@ -186,10 +182,6 @@ export const ProfileFile = z
       ),
     numbers: NumberSettings.default({}).describe("How numbers are written, besides plainly."),
     dates: dates.default(["yyyy-MM-dd"]),
-    languages: z
-      .record(name, z.strictObject({ numbers: NumberSettings.default({}), dates }))
-      .optional()
-      .describe("Where labels are given by language: how numbers and days are written in each."),
     otherColumns: z.enum(["allowed", "refused"]).default("allowed"),
     empty: z.array(z.string().min(1)).default([]).describe("Texts that mean an empty cell: N/A."),
     formulas: z

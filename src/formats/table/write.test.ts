@@ -7,15 +7,13 @@ import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { documentLayouts } from "./layouts.ts";
 import { guardedAs, HEADS, openProfile } from "./profile.ts";
-import { columnsOf, labelOf } from "./columns.ts";
+import { columnsOf } from "./columns.ts";
 import { draftsIn } from "./read.ts";
 import { config, d, invoice, item, line, openIn, rowsOf } from "../../../test/files/sink.ts";
 
 /** The header of the shipped profile of a document. */
 const headerOf = (name: string): string[] => [
-  ...new Set(
-    columnsOf(openProfile(`files/${name}`, ""), HEADS).map((column) => labelOf(column, "en") ?? ""),
-  ),
+  ...new Set(columnsOf(openProfile(`files/${name}`, ""), HEADS).map(({ label }) => label ?? "")),
 ];
 
 let folder: string;

@@ -27,7 +27,7 @@ import {
   openProfile,
   type Profile,
 } from "./profile.ts";
-import { columnsOf, headersOf, labelOf } from "./columns.ts";
+import { columnsOf, headersOf } from "./columns.ts";
 import { type Draft, draftsIn, openText, rowsOf } from "./read.ts";
 
 export interface Writing {
@@ -87,18 +87,11 @@ const LINE_ENDS = { crlf: "\r\n", lf: "\n", cr: "\r" };
 
 /** The lines of a file, each with its end. */
 function lineWriter(profile: Profile) {
-  const [language = ""] = Object.keys(profile.languages);
-  const base: CellForm = {
-    numbers: {},
-    dates: [],
-    ...profile.languages[language],
-    ...profile.form,
-  };
   const { file, header, record, quotes, tag: tagColumn } = profile;
   const delimiter = profile.delimiter === "auto" ? "," : profile.delimiter;
   const end = LINE_ENDS[profile.lineEnd];
   const columns = columnsOf(profile, HEADS);
-  const all = columns.flatMap((column) => labelOf(column, language) ?? []);
+  const all = columns.flatMap(({ label }) => label ?? []);
   const labels = [...new Set([...profile.order.filter((label) => all.includes(label)), ...all])];
   const width =
     header === 0 ? Math.max(...columns.map(({ index }) => index ?? -1)) + 1 : labels.length;
@@ -106,8 +99,8 @@ function lineWriter(profile: Profile) {
   const placeOf = (column: Column, type = typeOf(column)): Place => ({
     column,
     type,
-    form: formOf(base, column.form),
-    at: column.index ?? labels.indexOf(labelOf(column, language) ?? ""),
+    form: formOf(profile.form, column.form),
+    at: column.index ?? labels.indexOf(column.label ?? ""),
   });
   const tagPlace = tagColumn === null ? null : placeOf(tagColumn);
   const quoted = (text: string, isText: boolean): string => {
@@ -142,7 +135,7 @@ function lineWriter(profile: Profile) {
       ];
     const closing = typeof record === "object" && "tag" in record ? record.closing : undefined;
     return [
-      ...[...headersOf(profile, language)].map(([tag, own]) => [`!${tag}`, ...own]),
+      ...[...headersOf(profile)].map(([tag, own]) => [`!${tag}`, ...own]),
       ...(closing === undefined ? [] : [[`!${closing}`]]),
     ];
   };
@@ -197,7 +190,7 @@ export function tableText(profile: Profile, dayOf: Writing["dayOf"]) {
       const { column, type, form } = place;
       const text = writeCell(type, value, form);
       if (text !== null) checkRoom(text, column);
-      const isAmount = profile.balance !== undefined && labelOf(column, "") === profile.balance;
+      const isAmount = profile.balance !== undefined && column.label === profile.balance;
       if (text !== null && isAmount)
         balance.push(readCell("decimal", text, { ...form, negated: false }) as Decimal);
       return cellOf(place, text);
@@ -381,7 +374,7 @@ export async function documentsIn({ profile }: Writing, text: string): Promise<D
 
 /** The rows and sums of a text of ours. @throws FileFault for a text that is not as the profile says */
 async function totalsIn({ profile }: Writing, name: string, body: string): Promise<Totals> {
-  const table = await openText(profile, body, name, { sums: null });
+  const table = await openText(profile, body, name, null);
   for await (const _ of rowsOf(table));
   const { rows = 0, sums = [] } = table.tally ?? {};
   return {
