@@ -56,7 +56,7 @@ export function answersSource(config: AnswersConfig, files: FilesConfig, site: S
   const { drop } = site;
   const folder = drop.at(config.folder);
   const archive = drop.at(config.folder, config.archive);
-  const source = openSource(wholeReader(answersReader(site)), config, files, site);
+  const source = openSource(wholeReader(answersReader), config, files, site);
   let isRemembered = false;
   return {
     async *read(position, reading) {

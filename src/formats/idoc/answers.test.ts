@@ -12,27 +12,19 @@ import { aleaud, emptyFolder, siteIn } from "../../../test/files/idoc.ts";
 function answers({ looking = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "idoc-"));
   const inbox = emptyFolder(folder, "aleaud");
-  let now = Date.now();
-  const clock = { now: () => new Date(now), looking };
   const config = AnswersConfig.parse({ folder: "aleaud" });
   const files = FilesConfig.parse({ folder, settleMs: 0 });
-  const start = () => answersSource(config, files, siteIn(folder, clock));
+  const start = () => answersSource(config, files, siteIn(folder, { looking }));
   let source = start();
-  const waiting: string[] = [];
   const reading: Reading = {
     signal: new AbortController().signal,
     known: () => null,
     stored: () => false,
-    hindered: ({ what, fault }) => void waiting.push(`${what}: ${fault.code}`),
   };
   return {
     inbox,
-    waiting,
     restart: () => {
       source = start();
-    },
-    minute: () => {
-      now += 61_000;
     },
     puts: (name: string, text: string) => writeFileSync(join(inbox, name), text),
     lies: (inside = "") => readdirSync(join(inbox, inside)).toSorted(),
@@ -46,30 +38,10 @@ function answers({ looking = false } = {}) {
   };
 }
 
-test("a file that is still written is left until it is whole, and one that stays broken is refused with a report", async () => {
-  const { puts, told, lies, minute, waiting } = answers();
-  puts("1.xml", aleaud("4711", "51"));
-  puts("2.xml", aleaud("4712", "53").slice(0, 400));
-  puts("3.xml", aleaud("4713", "62").slice(0, 400));
-  expect(await told()).toEqual(["4711 refused"]);
-  expect(waiting).toEqual(["2.xml: half-written", "3.xml: half-written"]);
-  puts("3.xml", aleaud("4713", "62"));
-  expect(await told()).toEqual(["4713 awaited"]);
-  minute();
-  expect(await told()).toEqual([]);
-  expect(lies()).toEqual(["archive", "failed"]);
-  expect(lies("failed")).toEqual([
-    expect.stringMatching(/^2\..*\.errors\.csv$/),
-    expect.stringMatching(/^2\..*\.xml$/),
-  ]);
-});
-
 test("a look moves nothing, whether an answer can be read or not", async () => {
-  const { puts, told, lies, minute } = answers({ looking: true });
+  const { puts, told, lies } = answers({ looking: true });
   puts("1.xml", aleaud("4711", "51"));
   puts("2.xml", "<ALEAUD01><IDOC>");
-  expect(await told()).toEqual(["4711 refused"]);
-  minute();
   expect(await told()).toEqual(["4711 refused"]);
   expect(lies()).toEqual(["1.xml", "2.xml"]);
 });

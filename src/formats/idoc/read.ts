@@ -1,5 +1,4 @@
 /** Files that SAP sends, as the neutral records of books: customers, vendors and rack prices. */
-import { hash } from "node:crypto";
 import { createRequire } from "node:module";
 import type * as FastXml from "fast-xml-parser";
 import type {
@@ -16,14 +15,7 @@ import { codePoint } from "../../core/text.ts";
 import { defined } from "../../core/defined.ts";
 import type { Difference } from "../../core/holdings.ts";
 import { dayOfDigits, HOUR_MS } from "../../core/time.ts";
-import {
-  changeIn,
-  FileFault,
-  type RecordReader,
-  type RecordsRead,
-  refusedIn,
-  textAs,
-} from "../format.ts";
+import { changeIn, FileFault, type RecordReader, refusedIn, textAs } from "../format.ts";
 import type { AnswerSettings, CondSource, IdocSource, KeyPart, PartySource } from "./config.ts";
 import { escaped, type FieldName, type SegmentName, segments } from "./segments.ts";
 import type { PartyRecord, PriceRecord } from "../../ledger/documents.ts";
@@ -529,42 +521,18 @@ export const referenceTo = (docnum: string): Reference => ({
   item: "",
 });
 
-/** A file that did not change for so long is whole: before, what cannot be read of it may still be written. */
-const REST_MS = 60_000;
-
 /** Files of nothing but ALEAUD and STATUS. */
-export function answersReader({ now }: Pick<Surroundings, "now">): RecordReader {
-  /** Files that cannot be read, and since when they are as they are. */
-  const broken = new Map<string, { readonly hash: string; readonly sinceMs: number }>();
-  return {
-    form: "idoc.answers",
-    restates: false,
-    reads: "XML",
-    bytesMax: XML_BYTES_MAX,
-    read(bytes, file): RecordsRead {
-      try {
-        const idocs = idocsIn(bytes, file);
-        const acknowledgements = idocs.flatMap(answersOf);
-        return { changes: [], documents: idocs.length, notices: [], acknowledgements };
-      } catch (error) {
-        if (!(error instanceof FileFault)) throw error;
-        const seen = { hash: hash("sha256", bytes, "hex"), sinceMs: now().getTime() };
-        const before = broken.get(file);
-        if (before?.hash === seen.hash && seen.sinceMs - before.sinceMs >= REST_MS) {
-          broken.delete(file);
-          throw error;
-        }
-        if (before?.hash !== seen.hash) broken.set(file, seen);
-        const fault = {
-          code: "half-written",
-          message: `It ${error.message}.`,
-          next: "It may still be written: in a minute it is refused as it is.",
-        };
-        return { changes: [], documents: 0, notices: [], left: { fault, awaited: true } };
-      }
-    },
-  };
-}
+export const answersReader: RecordReader = {
+  form: "idoc.answers",
+  restates: false,
+  reads: "XML",
+  bytesMax: XML_BYTES_MAX,
+  read(bytes, file) {
+    const idocs = idocsIn(bytes, file);
+    const acknowledgements = idocs.flatMap(answersOf);
+    return { changes: [], documents: idocs.length, notices: [], acknowledgements };
+  },
+};
 
 /** Each has 20 characters, and 50 since release 4.0. */
 const PARAMETERS = [

@@ -284,15 +284,8 @@ async function* batchesOf(
   let rest = "";
   /** The line that `rest` begins in. */
   let line = 1;
-  /** A row without an end that is longer than any row may be: its text is not kept. */
-  let endless: { open: boolean } | null = null;
   for await (const read of pieces) {
-    const piece = isReturned ? read.replaceAll("\r", "\n") : read;
-    if (endless !== null) {
-      endless = stillEndless(piece, endless.open, quotes, line);
-      continue;
-    }
-    let text = rest + piece;
+    let text = rest + (isReturned ? read.replaceAll("\r", "\n") : read);
     if (tokens === null) {
       if (text.length < DECLARED_MAX && !text.includes("\n")) {
         rest = text;
@@ -305,17 +298,13 @@ async function* batchesOf(
       text = text.slice(declared?.length ?? 0);
       line += declared === null ? 0 : 1;
     }
-    const { rows, end, line: reached, open, fault } = tokenise(text, tokens, line);
+    const { rows, end, line: reached, fault } = tokenise(text, tokens, line);
     if (fault !== null) throw new FileFault(NO_ROW, fault);
     if (rows.length > 0) yield rows;
     line = reached;
     rest = text.slice(end);
-    if (rest.length > ROW_MAX) {
-      endless = { open };
-      rest = "";
-    }
+    if (rest.length > ROW_MAX) throw new FileFault(NO_ROW, line);
   }
-  if (endless !== null) return { line, reason: reasonOf(endless.open), cells: [] };
   const last = endOfFile === undefined ? rest : withoutEnd(rest, String.fromCharCode(endOfFile));
   if (last.trim() === "") return null;
   if (line === 1 && /\r[^\n]/.test(last)) throw new FileFault(RETURNED, 1);
@@ -350,25 +339,6 @@ function withoutEnd(text: string, mark: string): string {
   return text.slice(0, end);
 }
 
-/** @throws FileFault when the row ends after all: then it is no row */
-function stillEndless(
-  piece: string,
-  wasOpen: boolean,
-  quotes: boolean,
-  line: number,
-): { open: boolean } {
-  let open = wasOpen;
-  let from = 0;
-  for (;;) {
-    const quote = quotes ? piece.indexOf('"', from) : -1;
-    const feed = open ? -1 : piece.indexOf("\n", from);
-    if (feed >= 0 && (quote < 0 || feed < quote)) throw new FileFault(NO_ROW, line);
-    if (quote < 0) return { open };
-    open = !open;
-    from = quote + 1;
-  }
-}
-
 const RETURNED = "ends its lines with a return alone: its profile needs lineEnd: cr";
 const NO_ROW = "has a quote where none may be, or a row without end";
 
@@ -376,8 +346,6 @@ function partial(rest: string, tokens: Tokens): Omit<Cut, "line"> {
   const { open } = tokenise(rest, tokens, 1);
   const whole = tokenise(`${rest}${open ? '"' : ""}\n`, tokens, 1);
   const cells = whole.fault === null ? (whole.rows[0]?.cells ?? []) : [];
-  return { reason: reasonOf(open), cells: cells.slice(0, -1) };
+  const reason = open ? "ends inside a quoted field" : "ends without a line end";
+  return { reason, cells: cells.slice(0, -1) };
 }
-
-const reasonOf = (open: boolean): string =>
-  open ? "ends inside a quoted field" : "ends without a line end";
