@@ -278,12 +278,11 @@ interface Idoc {
 export function idocsIn(bytes: Uint8Array, file: string): Idoc[] {
   const text = textIn(bytes);
   expectHarmless(text);
+  // The parser first: what is too deep for it is much too deep for the other.
+  const whole = parsed(plainText(text));
   const checked = library().XMLValidator.validate(text);
-  if (checked !== true) {
-    const { msg, line } = checked.err;
-    throw new FileFault(`is not whole XML: ${msg.replace(/\.$/, "")}`, line);
-  }
-  const roots = Object.entries(parsed(plainText(text))).filter(([name]) => !name.startsWith("?"));
+  if (checked !== true) throw notWhole(checked.err.msg, checked.err.line);
+  const roots = Object.entries(whole).filter(([name]) => !name.startsWith("?"));
   const [root] = roots;
   if (roots.length !== 1 || root === undefined) throw new FileFault("has no root element");
   // The root is the basic type or a site's extension of it: what an IDoc is, its control record says.
@@ -375,34 +374,12 @@ function expectHarmless(text: string): void {
       "declares a document type, which no IDoc has",
       lineOf(text, declared.index),
     );
-  expectShallow(text);
+  const elements = text.match(/<[^/!?]/g)?.length ?? 0;
+  if (elements > ELEMENTS_MAX) throw new FileFault(`has more than ${ELEMENTS_MAX} elements`);
 }
 
-/** What is markup and no element, and how it ends. */
-const ASIDES = [
-  ["<!--", "-->"],
-  ["<![CDATA[", "]]>"],
-  ["<?", "?>"],
-] as const;
-
-/** One pass over the tags. @throws FileFault for more elements, or deeper ones, than an IDoc has */
-function expectShallow(text: string): void {
-  let depth = 0;
-  let elements = 0;
-  for (let at = text.indexOf("<"); at !== -1; at = text.indexOf("<", at)) {
-    const [start, close] = ASIDES.find(([one]) => text.startsWith(one, at)) ?? ["<", ">"];
-    const end = text.indexOf(close, at + start.length);
-    if (end === -1) throw new FileFault("ends inside a tag", lineOf(text, at));
-    if (start === "<" && text[at + 1] === "/") depth--;
-    else if (start === "<") {
-      if (++elements > ELEMENTS_MAX)
-        throw new FileFault(`has more than ${ELEMENTS_MAX} elements`, lineOf(text, at));
-      if (text[end - 1] !== "/" && ++depth > DEPTH_MAX)
-        throw new FileFault(`is more than ${DEPTH_MAX} elements deep`, lineOf(text, at));
-    }
-    at = end + close.length;
-  }
-}
+const notWhole = (why: string, line?: number): FileFault =>
+  new FileFault(`is not whole XML: ${why.slice(0, 200).replace(/\.$/, "")}`, line);
 
 const lineOf = (text: string, index: number): number => text.slice(0, index).split("\n").length;
 
@@ -428,7 +405,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
     return new (library().XMLParser)(OPTIONS).parse(text) as Readonly<Record<string, unknown>>;
   } catch (error) {
-    throw new FileFault(`cannot be read: ${(error as Error).message}`);
+    throw notWhole((error as Error).message);
   }
 }
 
