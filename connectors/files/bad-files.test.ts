@@ -59,7 +59,6 @@ test.each<[string, Buffer, Record<string, unknown>, string[], number]>([
     [],
     2,
   ],
-  ["another delimiter", Buffer.from(lines("A,1,x")), { delimiter: ";" }, [], 2],
   ["half of a pair of UTF-16", Buffer.from(`\ufeff${lines("A,1,\ud83d")}`, "utf16le"), {}, [], 2],
   ...["auto", "utf-8"].map(
     (encoding): [string, Buffer, Record<string, unknown>, string[], number] => [
@@ -119,24 +118,23 @@ test.each<[reads: string, source: Record<string, unknown>]>([
 test.each([
   ["without an end", "3,"],
   ["in quotes without an end", '3,"'],
-])("a line of 100 MB %s is refused in little memory", async (_name, begin) => {
-  const piece = "x".repeat(262_144);
-  const before = process.memoryUsage().rss;
-  let most = 0;
-  const pieces = async function* () {
-    yield `a,b\n1,2\n${begin}`;
-    for (let at = 0; at < 400; at++) {
-      yield piece;
-      if (at % 20 === 0) most = Math.max(most, process.memoryUsage().rss - before);
-    }
-  };
-  const sheet = await Sheet.open(pieces(), COMMAS);
-  const found: number[] = [];
-  for await (const rows of sheet.rows()) found.push(...rows.map(({ line }) => line));
-  expect(found).toEqual([2]);
-  expect(sheet.cut?.line).toBe(3);
-  expect(most).toBeLessThan(100_000_000);
-});
+])(
+  "a line of 100 MB %s is refused where it begins, and not read to its end",
+  async (_name, begin) => {
+    const piece = "xxx".repeat(100_000);
+    let read = 0;
+    const pieces = async function* () {
+      yield `a,b\n1,2\n${begin}`;
+      for (; read < 400; read++) yield piece;
+    };
+    const sheet = await Sheet.open(pieces(), COMMAS);
+    const rows = async () => {
+      for await (const _ of sheet.rows());
+    };
+    await expect(rows()).rejects.toMatchObject({ line: 3 });
+    expect(read).toBeLessThan(10);
+  },
+);
 
 test.each(["t/../../x.csv", "t/x.csv", "t\u0000.csv"])(
   "a server that lists the name %j is not followed",

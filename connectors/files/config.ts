@@ -165,7 +165,6 @@ export const TableSource = z
       .union([Pattern, z.record(z.string(), Pattern)])
       .describe("Which files of the folder, one * allowed; per part where an export has several."),
     encoding: z.enum(["auto", "utf-8", "windows-1252", "latin1"]).default("auto"),
-    delimiter: z.enum(["auto", ",", ";", "\t", "|", "^", "~"]).default("auto"),
     holds: choice(
       ["all", "changes"],
       "Of customers, suppliers, prices and other lists: all, each file is the whole list, and what is missing in it is gone; changes, it has what changed.",

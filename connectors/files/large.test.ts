@@ -7,9 +7,7 @@ import { findSets, list } from "./pickup.ts";
 import { openSet, tableReader } from "./source.ts";
 import type { Page, Reading } from "../../src/core/contract.ts";
 import { parties } from "../../src/formats/table/layouts.ts";
-import { Sheet } from "../../src/formats/table/text.ts";
 import { dropFolder, type DropFolder, picks, recordsOf } from "../../test/files/source.ts";
-import { COMMAS } from "../../test/files/specimens.ts";
 
 let folder: DropFolder;
 beforeEach(async () => {
@@ -93,21 +91,6 @@ test("quotes, line ends and characters that lie across pieces of a file mean wha
     expect(read).toEqual(names.map((name) => name.replaceAll("\r\n", "\n").replace('""', '"')));
   }
 });
-
-test.each(["", '"\n5,6\n'])(
-  "a quote that %j closes after too many lines refuses the file where it stands",
-  async (end) => {
-    const text = `a,b\n1,2\n3,"${"x\n".repeat(800_000)}${end}`;
-    const pieces = async function* () {
-      for (let at = 0; at < text.length; at += 100_000) yield text.slice(at, at + 100_000);
-    };
-    const sheet = await Sheet.open(pieces(), COMMAS);
-    const read = async () => {
-      for await (const _ of sheet.rows());
-    };
-    await expect(read()).rejects.toMatchObject({ line: 3 });
-  },
-);
 
 const openedCustomers = async () => {
   const pattern = new Map([["heads", "customers*.csv"]]);

@@ -153,12 +153,11 @@ export function tableReader(
   profile: Profile = openProfile(config.profile ?? config.layout, site.folder),
 ): Reader {
   const { restates } = profile.layout;
-  const { delimiter } = config;
   return {
     encoding: encodingOf(config.encoding, profile),
     again: restates ? "counts" : "counts if written since",
     isList: restates && config.holds === "all",
-    form: hash("sha256", JSON.stringify([profile.digest, config.encoding, delimiter])),
+    form: hash("sha256", JSON.stringify([profile.digest, config.encoding])),
     async read({ parts }, { signal, advanced }, manifests) {
       const bytes = [...parts.values()].reduce((sum, { size }) => sum + size, 0);
       const large = bytes <= SMALL_BYTES ? undefined : site.scratch?.(bytes);
@@ -167,7 +166,7 @@ export function tableReader(
         if (signal.aborted) throw new ChangedMeanwhile();
         advanced?.({ records, share: Math.min(count / bytes, 1) });
       };
-      const options = { delimiter, manifests, advanced: progress };
+      const options = { manifests, advanced: progress };
       try {
         return { ...(await readExport(profile, parts, options, scratch)), scratch };
       } catch (error) {

@@ -10,7 +10,6 @@ import { remembered } from "../../core/remembered.ts";
 import { type CellForm, foldedAs, formOf, ISO, readCell } from "./cells.ts";
 import { documentLayouts, type Field, type Fields, type Layout, layouts } from "./layouts.ts";
 import { type ColumnFile, type ListFile, ProfileFile } from "./settings.ts";
-import type { TextForm } from "./text.ts";
 
 /* A profile: where the fields of a layout stand in the files of one ERP. */
 
@@ -73,12 +72,6 @@ export const kindsOf = ({ tags, head, heading, footer, lists }: Profile, part?: 
 ];
 
 const NO_LIST: Pick<List, "repeats" | "counts"> = { repeats: [], counts: [] };
-
-/** How a text with this profile is cut into rows and cells. `delimiter`: in place of the profile's, unless `auto`. */
-export const textFormOf = (
-  profile: Profile,
-  delimiter: ProfileFile["delimiter"] = "auto",
-): TextForm => (delimiter === "auto" ? profile : { ...profile, delimiter });
 
 /** With or without an apostrophe before text that a spreadsheet would run, whatever the profile says. */
 export const guardedAs = (profile: Profile, guarded: boolean): Profile => ({

@@ -6,7 +6,7 @@ import { FileFault } from "../format.ts";
 import { expectTotals } from "../manifest.ts";
 import { BadCell, type Cell, foldedAs, shownCell } from "./cells.ts";
 import { type Block, isOf, openTable, type Place, type Table } from "./columns.ts";
-import { HEADS, type Profile, textFormOf } from "./profile.ts";
+import { HEADS, type Profile } from "./profile.ts";
 import { type Row, Sheet } from "./text.ts";
 
 /** A cell that cannot be read, or a row that does not fit its header. */
@@ -501,7 +501,7 @@ export async function openText(
   file = "",
   sums?: null,
 ): Promise<Table> {
-  const sheet = await Sheet.open(once(text), textFormOf(profile));
+  const sheet = await Sheet.open(once(text), profile);
   return openTable(file, sheet, profile, HEADS, sums);
 }
 

@@ -26,7 +26,7 @@ import {
 import { checkTotals, type Manifest } from "../manifest.ts";
 import { openTable, type Table } from "./columns.ts";
 import type { Layout } from "./layouts.ts";
-import { HEADS, type Profile, textFormOf } from "./profile.ts";
+import { HEADS, type Profile } from "./profile.ts";
 import {
   checkTrailer,
   type Draft,
@@ -37,7 +37,6 @@ import {
   raggedness,
   readEntry,
 } from "./read.ts";
-import type { ProfileFile } from "./settings.ts";
 import { type Row, Sheet } from "./text.ts";
 import { rowsOfWorkbook, WORKBOOK_BYTES_MAX } from "./workbook.ts";
 
@@ -55,8 +54,6 @@ export type Extract = Awaited<ReturnType<typeof readRecords>>;
 
 /** How an export is read. */
 interface ExportOptions {
-  /** In place of the profile's, unless `auto`. */
-  readonly delimiter?: ProfileFile["delimiter"];
   /** Takes each cell and row that cannot be read. */
   readonly refused?: (id: string, problem: Problem) => void;
   /** Takes how many bytes and rows of all files were read so far. What it throws ends the reading. */
@@ -100,9 +97,7 @@ async function extracted(
   for (const [part, file] of files)
     parts.set(part, {
       file: file.name,
-      sheet: await openSheet(profile, file, options.delimiter ?? "auto", (count) =>
-        advance(part, count),
-      ),
+      sheet: await openSheet(profile, file, (count) => advance(part, count)),
       manifest: options.manifests?.get(part),
     });
   const guessed = [...files.values()].filter(({ survey }) => survey.fallback);
@@ -372,19 +367,18 @@ export interface SurveyedFile {
 }
 
 /**
- * `delimiter`: in place of the profile's, unless `auto`. `read` takes how many bytes were read so far.
+ * `read` takes how many bytes were read so far.
  * @throws PartFault when it is no such table, ChangedMeanwhile while it is read
  */
 async function openSheet(
   profile: Profile,
   { name, handle, survey }: SurveyedFile,
-  delimiter: ProfileFile["delimiter"],
   read: (bytes: number) => void,
 ): Promise<Sheet> {
   return within(name, async () => {
     if (survey.fault !== null) throw survey.fault;
     if (profile.file === "xlsx") return openWorkbook(profile, handle, survey, read);
-    return Sheet.open(textOf(handle, survey, read), textFormOf(profile, delimiter));
+    return Sheet.open(textOf(handle, survey, read), profile);
   });
 }
 
