@@ -386,60 +386,52 @@ export async function examineFiles(
   if (drop.describe !== undefined)
     await look(`server ${drop.where}`, () => drop.describe?.() ?? Promise.resolve(null));
   for (const usage of usagesOf(config)) {
-    const needs = needsOf(usage, (...path) => drop.at(...path));
-    const [first] = needs;
-    if (first === undefined || !parts.has(usage.setting[1])) continue;
-    const { writes } = usage;
-    const note = (): Promise<string | null> =>
-      writes === undefined ? sourceNote(drop, needs) : sinkNote(site, writes);
+    const [first, ...others] = needsOf(usage, (...path) => drop.at(...path));
     // The folder of answers comes with the first of them.
-    if (needs.length > 1) await look(`${usage.what}: ${first.path}`, note, needs);
+    if (first === undefined || others.length === 0 || !parts.has(usage.setting[1])) continue;
+    const needs = [first, ...others] as const;
+    await look(`${usage.what}: ${first.path}`, () => noteOn(site, usage, needs), needs);
   }
   return examinations;
 }
 
-/** Files are listed and read there, and moved into `archive` and `failed`, which are made when the first one comes. */
-async function sourceNote(
-  drop: Drop,
-  [from, ...made]: readonly FolderNeed[],
-): Promise<string | null> {
-  const { rights } = drop;
-  const folder = from?.path ?? "";
-  if (!(await rights.expectWritable(folder))) throw failure("ENOENT", `${folder} is not there`);
-  await drop.visit(folder, () => {});
-  await rights.expectOwn(folder);
-  const missing: string[] = [];
-  for (const { path, setting } of made) {
-    if (!(await rights.expectWritable(path))) missing.push(setting.at(-1) ?? path);
-    else {
-      await tried(drop, path);
-      await rights.expectTogether(folder, path);
-    }
-  }
-  return missing.length === 0 ? null : `${missing.join(" and ")} will be made with the first file`;
-}
-
-/** Files are written in the staging folder and moved from there. */
-async function sinkNote(
+/**
+ * Where the ERP looks too nothing is tried, and what is ours is. What is missing and may be made is a note. @throws what the
+ * drop throws where something may not be done
+ */
+async function noteOn(
   site: Pick<Site, "drop" | "notebook">,
-  sink: Pick<SinkConfig, "folder" | "staging">,
+  { reads, writes }: Usage,
+  [asked, ...ours]: readonly [FolderNeed, ...FolderNeed[]],
 ): Promise<string | null> {
   const { drop } = site;
-  const folders = foldersOf(sink, (path) => drop.at(path));
-  await expectStaged(folders, site);
-  const { target, staging } = folders;
-  const isThere = await drop.rights.expectWritable(target);
-  const isStaged = await drop.rights.expectWritable(staging);
-  if (isStaged) await tried(drop, staging);
-  if (!isThere || !isStaged) {
-    const exchange = drop.at(".");
-    const isInside = target.startsWith(exchange);
-    if (isInside && !(await drop.rights.expectWritable(exchange)))
-      throw failure("ENOENT", `${exchange} is not there`);
-    return "it will be made at the start";
+  const { rights } = drop;
+  if (writes !== undefined)
+    await expectStaged(
+      foldersOf(writes, (path) => drop.at(path)),
+      site,
+    );
+  const isThere = await rights.expectWritable(asked.path);
+  if (!isThere && !asked.created) throw failure("ENOENT", `${asked.path} is not there`);
+  if (reads !== undefined) {
+    await drop.visit(asked.path, () => {});
+    await rights.expectOwn(asked.path);
   }
-  await drop.rights.expectTogether(target, staging);
-  return null;
+  const missing = isThere ? [] : [asked];
+  for (const one of ours) {
+    if (!(await rights.expectWritable(one.path))) missing.push(one);
+    else {
+      await tried(drop, one.path);
+      if (isThere) await rights.expectTogether(asked.path, one.path);
+    }
+  }
+  if (missing.length === 0) return null;
+  if (reads !== undefined)
+    return `${missing.map(({ setting }) => setting.at(-1)).join(" and ")} will be made with the first file`;
+  const exchange = drop.at(".");
+  if (asked.path.startsWith(exchange) && !(await rights.expectWritable(exchange)))
+    throw failure("ENOENT", `${exchange} is not there`);
+  return "it will be made at the start";
 }
 
 /** Writes a file, renames it, deletes it. Its name is none that is looked for. */
