@@ -34,7 +34,7 @@ export interface Item {
   readonly document: unknown;
   /** The id the receiver knows it by, when it has one already. */
   readonly counterpart: string | null;
-  /** The bytes that brought it there last; null: they are not kept, or a person linked it. Left out: it was never delivered. */
+  /** The bytes that brought it there last; null: they are not kept. Left out: it was never delivered, or a person linked it. */
   readonly delivered?: () => string | null;
   /**
    * Since when this document waits for what settles it, ISO 8601 UTC: another flow brings that to the same endpoint

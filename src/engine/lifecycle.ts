@@ -312,21 +312,21 @@ class PendingDocument {
     if (this.#item !== undefined) return this.#item;
     const { engine, flow, delivery, link, number } = this;
     const settledSince = waitsSince(engine, flow, delivery, engine.clock.now().wallMs);
+    const ours = link?.born === flow.side ? link.content : null;
     return (this.#item = {
       number,
       id: delivery.recordId,
       revision: delivery.revision,
       document: this.made.document,
       counterpart: link === null ? null : otherId(link, flow.side),
-      ...(link === null ? {} : { delivered: () => this.#bytesOf(link) }),
+      ...(ours === null ? {} : { delivered: () => this.#bytesOf(ours) }),
       ...(settledSince === null ? {} : { settledSince }),
     });
   }
 
-  #bytesOf({ content }: Link): string | null {
+  #bytesOf(content: string): string | null {
     const { engine, flow, delivery } = this;
     const { losses, requests } = engine.store;
-    if (content === null) return null;
     return requests.bytes(losses.lastRequest(flow.flow, delivery.recordId, content));
   }
 

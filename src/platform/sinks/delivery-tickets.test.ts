@@ -239,10 +239,11 @@ describe("a change", () => {
     expect(await stored()).toMatchObject([{ driverName: null, status: "ISSUED" }]);
   });
 
-  test("leaves what it does not name", async () => {
+  test.each([{}, { driverName: null }])("leaves what it does not name: %j", async (more) => {
     const [id] = await made(old);
-    expect(await send(change(id))).toMatchObject({ outcome: "done", ids: [id] });
-    expect(await send(change(id))).toMatchObject({ outcome: "done", repeated: true, ids: [id] });
+    const done = { outcome: "done", ids: [id] };
+    expect(await send(change(id, more))).toMatchObject(done);
+    expect(await send(change(id, more))).toMatchObject({ ...done, repeated: true });
     expect(await stored()).toMatchObject([{ driverName: "A", bolNumber: "0051361" }]);
   });
 

@@ -227,15 +227,14 @@ export const tickets: SinkPart = {
         body: only(accepted(TicketDocument, item?.document), (_, value) => value !== null),
       };
     const { ticketId, ...body } = accepted(ChangedTicket, document);
-    // Nor has one that we made, but for what it had when it was delivered.
-    const delivered = item?.delivered?.() ?? null;
-    const had =
-      delivered === null ? null : (parseExact(delivered) as Readonly<Record<string, unknown>>);
+    // Nor has one that is there, but for what we delivered it with: that may not be kept any more.
+    const delivered = item?.delivered?.();
+    const had = parseExact(delivered ?? "{}") as Readonly<Record<string, unknown>>;
     return {
       target: targetOf("updateDeliveryTicket", ticketId),
       body: only(
         body,
-        (field, value) => value !== null || had === null || (had[field] ?? null) !== null,
+        (field, value) => value !== null || delivered === null || (had[field] ?? null) !== null,
       ),
     };
   },
