@@ -301,7 +301,7 @@ test("doctor names dimensions and values that are not there", async () => {
   const company = await openCompany();
   const lines = { "50100": { TERMINAL: "SA" }, "50l00": {}, "ulsd-clr": {} };
   expect(await faultsOf(company, {}, { dimensions: { first: "FUEL", lines } })).toMatchObject([
-    { message: "Business Central has no item or G/L account 50l00" },
+    { message: "Business Central has no item or G/L account 50L00" },
     { message: "Business Central has no dimension TERMINAL" },
     { message: "Business Central has no dimension value FUEL" },
     { message: "Business Central has no dimension value SA" },

@@ -10,6 +10,8 @@ import {
 } from "../../src/ledger/settings.ts";
 
 const word = (what: string) => z.string().min(1).max(250).describe(what);
+/** As it is kept: in capitals. */
+const capitals = (what: string) => z.string().trim().min(1).max(80).toUpperCase().describe(what);
 const journal = (what: string) => z.string().min(1).max(10).describe(what);
 
 const Settings = z.strictObject({
@@ -35,7 +37,7 @@ const Settings = z.strictObject({
       first: code("Value of the first global dimension.").optional(),
       second: code("Value of the second global dimension.").optional(),
       lines: z
-        .record(z.string().min(1), z.record(z.string().min(1), code("The value.")))
+        .record(capitals("A number."), z.record(capitals("A dimension."), capitals("The value.")))
         .default({})
         .describe(
           "On lines of an item or G/L account, by its number: values by the codes of their dimensions (50100: { TERMINAL: SA }).",

@@ -1,11 +1,10 @@
 /** Invoices and bills: drafts that are posted, what settles them, and the PDFs on them; and orders. */
 import { hash } from "node:crypto";
 import { z } from "zod";
-import type { Surroundings } from "../../src/core/contract.ts";
 import { amountOf, Decimal } from "../../src/core/decimal.ts";
 import { defined } from "../../src/core/defined.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { Day, Difference } from "../../src/core/holdings.ts";
+import type { Day } from "../../src/core/holdings.ts";
 import { beginningOf } from "../../src/core/text.ts";
 import {
   day,
@@ -50,6 +49,7 @@ import type { Table, Writing } from "../../src/ledger/table.ts";
 import type { BusinessCentralConfig } from "./config.ts";
 import {
   BOOKS,
+  type Central,
   cents,
   coded,
   dayOrNone,
@@ -75,9 +75,8 @@ import {
 
 /* A document as the API tells it. */
 
+/** What is none of these is a draft. */
 const STATUSES: Readonly<Record<string, EntryStatus>> = {
-  Draft: "draft",
-  "In Review": "draft",
   Open: "posted",
   Paid: "settled",
   Canceled: "cancelled",
@@ -153,20 +152,15 @@ async function unlessReleased<Row extends Pick<z.infer<typeof Memo>, "number" | 
 ): Promise<Row[]> {
   const open = rows.filter(({ status }) => status === "Open").map(({ number }) => number);
   const entries = await wire.either(ENTRIES, equals("documentNumber", open), Posting, signal);
-  const posted = new Set(
-    entries.flatMap(({ documentType, documentNumber }) =>
-      documentType === type ? [documentNumber] : [],
-    ),
-  );
-  return rows.map((row) =>
-    row.status === "Open" && !posted.has(row.number) ? { ...row, status: "Released" } : row,
-  );
+  const posted = new Set(entries.map((one) => `${one.documentType} ${one.documentNumber}`));
+  const isReleased = ({ status, number }: Row) =>
+    status === "Open" && !posted.has(`${type} ${number}`);
+  return rows.map((row) => (isReleased(row) ? { ...row, status: "Released" } : row));
 }
 
 /** Rows with their payments and credit memos. */
 async function settled(
-  wire: Wire,
-  { unseenPayments }: Pick<BusinessCentralConfig, "unseenPayments">,
+  { wire, config: { unseenPayments } }: Central,
   side: LedgerSide,
   told: readonly Row[],
   signal: AbortSignal,
@@ -180,30 +174,30 @@ async function settled(
   const ids = partly.map(({ id }) => id);
   const paid = await paymentsOn(wire, side, ids, signal);
   const numbers = partly.map(({ number }) => number);
-  const marks = partly.flatMap(({ mark }) => (isSale ? [] : (mark ?? [])));
-  const ours = marks.map((mark) => externalNumber(mark));
+  const ours = isSale
+    ? []
+    : partly.flatMap(({ mark }) => (mark === null ? [] : externalNumber(mark)));
   const named = [equals("invoiceNumber", numbers), equals("vendorCreditMemoNumber", ours)];
   const found = await wire.set(SIDES[side].memos, { row: Memo }).search(named, signal);
   const memos = await unlessReleased(wire, "Credit Memo", found, signal);
   const settling = memos.filter(({ status }) => !UNSETTLING.includes(status));
   return rows.map((row) => {
-    const isPartly = partly.includes(row);
-    const own = isPartly && row.mark !== null && externalNumber(row.mark);
+    const own = row.mark !== null && externalNumber(row.mark);
     const isCredited = settling.some((memo) => memo.vendorCreditMemoNumber === own);
     const credits = settling
-      .filter(({ invoiceNumber }) => isPartly && !isCredited && invoiceNumber === row.number)
-      .map(({ number, totalAmountIncludingTax: amount }) => ({
+      .filter(({ invoiceNumber }) => !isCredited && invoiceNumber === row.number)
+      .map((memo) => ({
         mark: null,
-        amount,
-        instead: `credit memo ${number}`,
+        amount: memo.totalAmountIncludingTax,
+        instead: `credit memo ${memo.number}`,
       }));
-    const known = [...(isPartly ? paid(row.id) : []), ...credits];
+    const known = [...paid(row.id), ...credits];
     const explained = amountOf(known);
     const { total } = row.money;
     const isOver = row.status === "Paid" || row.status === "Canceled";
     const open = row.remainingAmount ?? (isOver ? Decimal.zero : total.minus(explained));
     const unseen = total.minus(open).minus(explained);
-    const isTold = unseenPayments === "money" && unseen.sign > 0 && isPartly;
+    const isTold = unseenPayments === "money" && unseen.sign > 0 && partly.includes(row);
     const payments = isTold ? [...known, { mark: null, amount: unseen }] : known;
     return { ...row, payments, isCredited, open };
   });
@@ -268,11 +262,10 @@ const creditBody = (config: BusinessCentralConfig, row: DocumentRow, on: Day): o
 });
 
 export function documents<K extends "invoice" | "bill">(
-  wire: Wire,
-  config: BusinessCentralConfig,
-  { dayOf }: Pick<Surroundings, "dayOf">,
+  central: Central,
   kind: K,
 ): Table<K, KeptDocument, DocumentRow> {
+  const { wire, config, surroundings } = central;
   const { posting, accounts, journals, dimensions } = config;
   // What nobody compares is not asked for.
   const hasDimensions = Object.keys(dimensions.lines).length > 0;
@@ -285,7 +278,7 @@ export function documents<K extends "invoice" | "bill">(
     query: { $expand: hasDimensions ? `${linesOf(set)}($expand=dimensionSetLines)` : linesOf(set) },
     date: "invoiceDate",
     open: "status eq 'Draft' or status eq 'Open'",
-    complete: (all, signal) => settled(wire, config, side, all, signal),
+    complete: (all, signal) => settled(central, side, all, signal),
   });
   /** Of drafts that this process has made, as they were then: whose version is another was touched. */
   const made = new Map<string, string>();
@@ -362,7 +355,7 @@ export function documents<K extends "invoice" | "bill">(
       status: isCredited ? "cancelled" : (STATUSES[row.status] ?? "draft"),
       touched: made.get(id) === row.etag ? false : null,
       payments,
-      paid: row.status === "Paid" ? dayOf(row.lastModifiedDateTime) : null,
+      paid: row.status === "Paid" ? surroundings.dayOf(row.lastModifiedDateTime) : null,
       version: row.etag,
       facts: { number: called, money: { ...row.money, open: row.open } },
     }),
@@ -381,7 +374,7 @@ const FILES = "documentAttachments";
 const File = Head.extend({ fileName: text });
 
 /** By their names as sinks. */
-export function fileTables(wire: Wire): Record<string, FileTable> {
+export function fileTables({ wire }: Central): Record<string, FileTable> {
   const filesOn = (set: string, operation: string, parentType: string): FileTable => ({
     operation,
     nameOf: ({ number, id }) => `${number} ${id}`,
@@ -394,14 +387,11 @@ export function fileTables(wire: Wire): Record<string, FileTable> {
       const files = await wire.all(`${set}(${parent})/${FILES}`, {}, File, signal);
       return files
         .filter(({ fileName }) => fileName === name)
-        .map(({ id, "@odata.etag": version }) => {
-          return { id, whose: "begun" as const, version, told: `attachment ${id}` };
-        });
+        .map(({ id, etag }) => ({ id, etag, whose: "begun", told: `attachment ${id}` }));
     },
     async add(parentId, { name: fileName, bytes: body }, begun, signal) {
-      const made = begun ?? (await wire.create(FILES, { fileName, parentType, parentId }, signal));
-      const { id } = made;
-      const etag = "etag" in made ? made.etag : made.version;
+      const { id, etag } =
+        begun ?? (await wire.create(FILES, { fileName, parentType, parentId }, signal));
       const path = `/${FILES}(${id})/attachmentContent`;
       await wire.call(path, z.unknown(), { method: "PATCH", body, etag }, signal);
       return { id, told: `attachment ${id}` };
@@ -433,6 +423,7 @@ const Order = Document.extend({
 const orderRow = (side: LedgerSide, set: string) =>
   documentRow(side, set, Order).transform(({ comments, lines, ...row }): GoodsRow => {
     const { orders: booked, state } = SIDES[side];
+    const held = `${state} there, and once more by the platform's ${side === "sale" ? "invoice" : "bill"}`;
     const isGone = set !== booked;
     const isMoved = row.rows.some(({ shippedQuantity, receivedQuantity, invoicedQuantity }) =>
       [shippedQuantity, receivedQuantity, invoicedQuantity].some((one) => one?.sign === 1),
@@ -450,16 +441,10 @@ const orderRow = (side: LedgerSide, set: string) =>
       party: row.party,
       date: row.orderDate,
       lines: isGone ? null : lines.map((line) => goodsLine(line)),
-      ...(isGone || isMoved ? { besides: [movedTwice(side)] } : {}),
+      // The platform's invoice or bill moves its goods when it is posted: an order that people post moves them a second time.
+      besides: isGone || isMoved ? [{ field: "state", expected: "confirmed", held }] : [],
     };
   });
-
-/** The platform's invoice or bill moves its goods when it is posted: an order that people post moves them a second time. */
-const movedTwice = (side: LedgerSide): Difference => ({
-  field: "state",
-  expected: "confirmed",
-  held: `${SIDES[side].state} there, and once more by the platform's ${side === "sale" ? "invoice" : "bill"}`,
-});
 
 const keptLines = ({ lines }: OrderDocument) =>
   lines.map(({ description, ...line }) => {
@@ -467,7 +452,7 @@ const keptLines = ({ lines }: OrderDocument) =>
     return keptLine({ ...line, account: null, amount, text: description }, "");
   });
 
-export function orders(wire: Wire, config: BusinessCentralConfig): GoodsTable<"order", GoodsRow> {
+export function orders({ wire, config }: Central): GoodsTable<"order", GoodsRow> {
   const setOf = (side: LedgerSide, is: "orders" | "moved") => {
     const set = SIDES[side][is];
     const query = { $expand: linesOf(set) };
@@ -560,7 +545,7 @@ const Payment = z.object({
   postingDate: day,
   ...members(z.string(), "documentNumber description"),
 });
-const Line = Payment.extend({ "@odata.etag": text, amount: decimal, lineNumber: decimal });
+const Line = Payment.extend({ etag: text, amount: decimal, lineNumber: decimal });
 /** A line's number is that of the last one of its batch and these; of the first, these. */
 const STEP = Decimal.of("10000");
 const Entry = Payment.extend({
@@ -568,7 +553,6 @@ const Entry = Payment.extend({
   ...members(decimal, "debitAmount creditAmount"),
 });
 type Entry = z.infer<typeof Entry>;
-const Batch = z.object(members(text, "id code"));
 
 /** @param line its line in a journal; null: it is posted */
 function paymentRow(
@@ -628,8 +612,7 @@ async function paymentsOn(
   const rows = await entriesOf(wire, named, signal);
   return (invoice) =>
     rows
-      .filter(({ status }) => status === "posted")
-      .filter(({ number }) => number.startsWith(invoiceNumber(side, invoice)))
+      .filter((row) => row.status === "posted" && row.document === invoiceNumber(side, invoice))
       .map(({ mark, amount, number: id }) => ({ mark, amount, id }));
 }
 
@@ -637,7 +620,7 @@ export function payments(
   wire: Wire,
   journals: NonNullable<BusinessCentralConfig["journals"]>,
 ): Table<"payment", WrittenPayment, PaymentRow> {
-  const batches = new Map<LedgerSide, string>();
+  const batches: Partial<Record<LedgerSide, string>> = {};
   const entries = wire.set(ENTRIES, {
     row: Entry,
     date: "postingDate",
@@ -654,16 +637,13 @@ export function payments(
   async function journal(side: LedgerSide, signal: AbortSignal): Promise<string> {
     const code = side === "sale" ? journals.received : journals.made;
     const { batches: set } = SIDES[side];
-    const known = batches.get(side);
-    if (known !== undefined) return known;
-    const [found] = await wire.either(set, equals("code", [code]), Batch, signal);
-    if (found === undefined)
-      throw new LedgerError("answered", `there is no batch ${code} among ${set}`, {
-        status: 404,
-        code: "no-journal",
-      });
-    batches.set(side, found.id);
-    return found.id;
+    if (batches[side] === undefined) {
+      const [found] = await wire.either(set, equals("code", [code]), Version, signal);
+      const missing = { status: 404, code: "no-journal" };
+      if (!found) throw new LedgerError("answered", `there is no batch ${code} in ${set}`, missing);
+      batches[side] = found.id;
+    }
+    return batches[side];
   }
 
   const setOf = async (side: LedgerSide, signal: AbortSignal): Promise<string> =>
@@ -672,7 +652,7 @@ export function payments(
   /** Lines that wait in the journals. @throws LedgerError */
   async function waiting(side: LedgerSide, signal: AbortSignal): Promise<PaymentRow[]> {
     const lines = await wire.all(await setOf(side, signal), {}, Line, signal);
-    return lines.map(({ "@odata.etag": etag, lineNumber: at, amount, ...line }) =>
+    return lines.map(({ etag, lineNumber: at, amount, ...line }) =>
       paymentRow(line, amount.abs(), { id: line.id, etag, at }),
     );
   }

@@ -7,19 +7,29 @@ import {
   type Check,
   closingExamination,
   codeChecks,
-  type CodesNamed,
   exists,
   namedChecks,
 } from "../../src/ledger/examine.ts";
+import type { CodesNamed } from "../../src/ledger/codes.ts";
 import { faultOf as rowFault, sorted } from "../../src/ledger/errors.ts";
 import { equals, Version } from "../../src/ledger/odata.ts";
-import type { BusinessCentralConfig } from "./config.ts";
-import { BOOKS, coded, dayOrNone, errors, linesOf, named, SIDES, type Wire } from "./wire.ts";
+import {
+  BOOKS,
+  type Central,
+  coded,
+  dayOrNone,
+  errors,
+  linesOf,
+  named,
+  SIDES,
+  type Wire,
+} from "./wire.ts";
 
-/** What people name by a code: one and several of it, the set, and the field of the code. */
+/** What people name by a code: one and several of it, the sets that may have it, and the field of the code. */
 const KINDS = {
   item: ["item", "items", "items", "number"],
   account: ["G/L account", "G/L accounts", "accounts", "number"],
+  lineObject: ["item or G/L account", "", "items accounts", "number"],
   unit: ["unit of measure", "units of measure", "unitsOfMeasure", "code"],
   taxGroup: ["tax group", "tax groups", "taxGroups", "code"],
   dimension: ["dimension", "dimensions", "dimensions", "code"],
@@ -28,12 +38,14 @@ const KINDS = {
   made: ["payment batch", "batches", "vendorPaymentJournals", "code"],
 } as const;
 
-const Row = z.object({
-  number: z.string().optional(),
-  code: z.string().optional(),
-  blocked: z.boolean().default(false),
-  directPosting: z.boolean().default(true),
-});
+const Row = z
+  .object({
+    number: z.string().optional(),
+    code: z.string().optional(),
+    blocked: z.boolean().default(false),
+    directPosting: z.boolean().default(true),
+  })
+  .transform(({ number, code = number, ...row }) => ({ code, ...row }));
 
 /** What each sink and source reads: a set that the permissions lack answers with 403. */
 const { sale, purchase } = SIDES;
@@ -69,27 +81,25 @@ const POSTABLE: Examination = {
 };
 const Party = z.object({ number: z.string(), blocked: named });
 
-/** What a line is of. */
-const LINE_OBJECT = "item or G/L account";
-
 const Setup = z.object({ allowPostingFrom: dayOrNone, allowPostingTo: dayOrNone });
 
 export function checksOf(
-  wire: Wire,
-  config: BusinessCentralConfig,
+  { wire, config }: Central,
   needs: Needs,
   signal: AbortSignal,
 ): (Check | Examination)[] {
   /** Why these cannot be used. @throws LedgerError */
   const names = (kind: keyof typeof KINDS): CodesNamed => {
-    const [what, several, set, field] = KINDS[kind];
+    const [what, several, sets, field] = KINDS[kind];
     return {
       what,
       several,
       async find(codes) {
-        const found = await wire.either(set, equals(field, codes.map(coded)), Row, signal);
-        const each = new Map(found.map((row) => [row.number ?? row.code, row]));
-        return { faultOf: (code) => faultOf(what, code, each.get(coded(code))) };
+        const asked = equals(field, codes.map(coded));
+        const found = sets.split(" ").map((set) => wire.either(set, asked, Row, signal));
+        const rows = Map.groupBy((await Promise.all(found)).flat(), ({ code }) => code);
+        const told = (code: string) => [code, faultOf(what, code, rows.get(coded(code)))] as const;
+        return { faults: new Map(codes.map(told)) };
       },
     };
   };
@@ -136,16 +146,8 @@ export function checksOf(
       },
     ];
   };
-  const [item, account] = [names("item"), names("account")];
-  const lineObject: CodesNamed = {
-    what: LINE_OBJECT,
-    async find(codes) {
-      const [items, booked] = [await item.find(codes), await account.find(codes)];
-      const isNeither = (code: string) => items.faultOf(code) && booked.faultOf(code);
-      return { faultOf: (code) => isNeither(code) && faultOf(LINE_OBJECT, code) };
-    },
-  };
-  const columns = { product: item, unit: names("unit"), sold: account, bought: account };
+  const account = names("account");
+  const columns = { product: names("item"), unit: names("unit"), sold: account, bought: account };
   const isWritten = ([sinks]: (typeof WRITES)[number]): boolean =>
     sinks.split(" ").some((sink) => needs.parts.has(sink));
   return [
@@ -154,7 +156,7 @@ export function checksOf(
     ...(sets.has(MONEY) && config.posting === "post" ? [POSTABLE] : []),
     ...namedChecks(account, accounts.revenue, accounts.expense),
     ...namedChecks(names("taxGroup"), taxCode),
-    ...namedChecks(lineObject, ...Object.keys(lines)),
+    ...namedChecks(names("lineObject"), ...Object.keys(lines)),
     ...namedChecks(names("dimension"), ...new Set(values.flatMap(Object.keys))),
     ...namedChecks(
       names("value"),
@@ -167,8 +169,10 @@ export function checksOf(
   ];
 }
 
-function faultOf(what: string, code: string, row?: z.infer<typeof Row>): Fault | null {
-  if (row?.blocked === false && row.directPosting) return null;
+/** @param rows what has this code */
+function faultOf(what: string, code: string, rows: z.infer<typeof Row>[] = []): Fault | null {
+  if (rows.some(({ blocked, directPosting }) => !blocked && directPosting)) return null;
+  const [row] = rows;
   const [is, next] =
     row === undefined
       ? [`has no ${what} ${code}`, `Create it in ${BOOKS}`]

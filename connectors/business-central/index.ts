@@ -28,16 +28,14 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
   }),
   open(config, surroundings) {
     const wire = openWire(config, surroundings);
+    const central = { wire, config, surroundings };
     const ledger = openLedger({
       name: BOOKS,
       tables: {
-        invoice: documents(wire, config, surroundings, "invoice"),
-        order: orders(wire, config),
-        bill: documents(wire, config, surroundings, "bill"),
-        party: {
-          sale: parties(wire, config, surroundings, "sale"),
-          purchase: parties(wire, config, surroundings, "purchase"),
-        },
+        invoice: documents(central, "invoice"),
+        order: orders(central),
+        bill: documents(central, "bill"),
+        party: { sale: parties(central, "sale"), purchase: parties(central, "purchase") },
         ...(config.journals === undefined ? {} : { payment: payments(wire, config.journals) }),
         ...(config.prices === undefined ? {} : { price: priceTable(wire, config.prices) }),
       },
@@ -46,7 +44,7 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
       config,
       onAccount: true,
       surroundings,
-      files: fileTables(wire),
+      files: fileTables(central),
       check: currencyCheck(
         BOOKS,
         surroundings,
@@ -56,7 +54,7 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
         },
         `the company of ${BOOKS}`,
       ),
-      checks: (needs, signal) => checksOf(wire, config, needs, signal),
+      checks: (needs, signal) => checksOf(central, needs, signal),
     });
     return { ...ledger, close: () => wire.close() };
   },

@@ -1,6 +1,5 @@
 /** What people keep in lists: customers and vendors, each by its number, and items with their prices. */
 import { z } from "zod";
-import type { Surroundings } from "../../src/core/contract.ts";
 import { beginningOf } from "../../src/core/text.ts";
 import { decimal, members, type Party, text } from "../../src/ledger/documents.ts";
 import { partiesOnce, partyChange, partyFacts } from "../../src/ledger/entries.ts";
@@ -8,7 +7,7 @@ import { equals } from "../../src/ledger/odata.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
 import { type PriceTable, rememberedParties, type Table } from "../../src/ledger/table.ts";
 import type { BusinessCentralConfig } from "./config.ts";
-import { BOOKS, Head, named, SIDES, TEXT, textOrNone, type Wire } from "./wire.ts";
+import { BOOKS, type Central, Head, named, SIDES, TEXT, textOrNone, type Wire } from "./wire.ts";
 
 const PartyRow = Head.extend({
   blocked: named,
@@ -18,12 +17,7 @@ const PartyRow = Head.extend({
 type PartyRow = z.infer<typeof PartyRow>;
 
 /** There is no field for the platform's id of a company: the store remembers it. */
-export function parties(
-  wire: Wire,
-  { sharedParties }: BusinessCentralConfig,
-  surroundings: Surroundings,
-  side: LedgerSide,
-) {
+export function parties({ wire, config, surroundings }: Central, side: LedgerSide) {
   const { parties: set } = SIDES[side];
   const { search, ...rows } = wire.set(set, { row: PartyRow });
   const table: Table<"party", Pick<PartyRow, "number" | "displayName">, PartyRow> = {
@@ -41,7 +35,7 @@ export function parties(
       mark: null,
       number: row.number,
       status: row.blocked === "All" ? "cancelled" : "posted",
-      version: row["@odata.etag"],
+      version: row.etag,
     }),
     tell: ({ native: row, mark }) => {
       const { state, country } = row;
@@ -63,7 +57,7 @@ export function parties(
       });
     },
   };
-  return rememberedParties(table, set, surroundings, sharedParties);
+  return rememberedParties(table, set, surroundings, config.sharedParties);
 }
 
 const Item = Head.extend({

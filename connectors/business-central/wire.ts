@@ -19,6 +19,13 @@ export const BOOKS = "Business Central";
 
 export type Wire = Odata;
 
+/** One company, as every part of this connector uses it. */
+export interface Central {
+  readonly wire: Wire;
+  readonly config: BusinessCentralConfig;
+  readonly surroundings: Surroundings;
+}
+
 /** Any five minutes lie in six of ours: with this share of the limit in each (900 of 6,000), they have never more. */
 const [SHARE, MINUTE_MS] = [0.15, 60_000];
 const AUDIENCE = "https://api.businesscentral.dynamics.com";
@@ -41,7 +48,7 @@ export function openWire(config: BusinessCentralConfig, surroundings: Surroundin
     headers: paced(credentialsOf(config, surroundings), config.requests * SHARE, surroundings),
     error: Told,
   });
-  let opening: Promise<string> | null = null;
+  let root: string | null = null;
 
   async function found(signal: AbortSignal): Promise<string> {
     if (z.guid().safeParse(company).success) return `/companies(${company})`;
@@ -54,11 +61,7 @@ export function openWire(config: BusinessCentralConfig, surroundings: Surroundin
   }
 
   return openOdata(rest, {
-    root: (signal) =>
-      (opening ??= found(signal).catch((error: unknown) => {
-        opening = null;
-        throw error;
-      })),
+    root: async (signal) => (root ??= await found(signal)),
     headers: { "accept-language": "en-US" },
     replica: { "data-access-intent": "ReadOnly" },
     stamp: "lastModifiedDateTime",
@@ -148,26 +151,15 @@ export const errors = errorTable(
 
 /** What there is not is empty text, and a day of the year 1. */
 export const textOrNone = z.string().nullish().transform(some);
-export const dayOrNone = day
-  .nullish()
-  .transform((told) => ((told ?? "") < "0002" ? null : (told ?? null)));
-const whole = decimal.transform((value) => Number(value.text));
-/** A blank or a sign stands in the name of an enumeration's value as `_x0020_`. */
-export const named = z
-  .string()
-  .transform((told) =>
-    told
-      .replaceAll(/_x([0-9A-F]{4})_/gi, (_, hex: string) =>
-        String.fromCodePoint(Number.parseInt(hex, 16)),
-      )
-      .trim(),
-  );
+export const dayOrNone = day.nullish().transform((told) => (told && told >= "0002" ? told : null));
+/** A blank stands in the name of an enumeration's value as `_x0020_`. */
+export const named = z.string().transform((told) => told.replaceAll("_x0020_", " ").trim());
 
 /** Characters of a text (names, descriptions, comments), and of a number that others gave a document. */
 export const [TEXT, NUMBER] = [100, 35];
 
 /** Every row. */
-export const Head = z.object(members(text, "@odata.etag id lastModifiedDateTime"));
+export const Head = z.object(members(text, "etag id lastModifiedDateTime"));
 
 const namesOf = (documents: "sales" | "purchase", party: "customer" | "vendor") => ({
   parties: `${party}s`,
@@ -214,11 +206,8 @@ export const externallyNumbered = (marks: readonly string[], kind: Marked = "FB"
   );
 
 export function markInNumber(told: string | null, kind: Marked = "FB"): string | null {
-  const [all, ...parts] =
-    new RegExp(`^${kind}([0-9A-F]{8})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{12})$`).exec(
-      told ?? "",
-    ) ?? [];
-  return all === undefined ? null : parts.join("-").toLowerCase();
+  const digits = new RegExp(`^${kind}([0-9A-F]{32})$`).exec(told ?? "")?.[1]?.toLowerCase();
+  return digits?.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-") ?? null;
 }
 
 /*
@@ -232,11 +221,10 @@ const [ONE, STEP] = [Decimal.of("1"), Decimal.of("0.00001")];
 const TAX = /^tax on (-?\d+(?:\.\d+)?)$/;
 
 const Line = z.object({
-  sequence: whole,
   lineType: named,
   ...members(textOrNone, "lineObjectNumber unitOfMeasureCode"),
   ...members(z.string(), "description description2"),
-  ...members(decimal, "quantity price netAmount"),
+  ...members(decimal, "sequence quantity price netAmount"),
   ...members(decimal.optional(), "shippedQuantity receivedQuantity invoicedQuantity"),
   dimensionSetLines: z.array(z.object(members(z.string(), "code valueCode"))).default([]),
 });
@@ -265,7 +253,7 @@ export const documentRow = <Row extends z.infer<typeof Document>>(
       const rows = lines?.map((line) => ({ ...none, ...line, price: line[priceOf(set)] }));
       return { ...row, party: row[SIDES[side].party], rows };
     }, shape)
-    .transform((row) => ({ ...row, etag: row["@odata.etag"], ...linesIn(row.rows, dimensions) }));
+    .transform((row) => ({ ...row, ...linesIn(row.rows, dimensions) }));
 
 /** What both descriptions hold of a line's text. Neither piece begins or ends with a blank or half a sign, which would not be kept. */
 function split(told: string): [string, string] {
@@ -301,14 +289,7 @@ type LineDimensions = BusinessCentralConfig["dimensions"]["lines"];
 
 /** Those that the configuration has for this item or account. */
 const dimensionsOf = (lines: LineDimensions, number: string | null) =>
-  Object.entries(lines)
-    .filter(([named]) => coded(named) === number)
-    .flatMap(([, values]) =>
-      Object.entries(values).map(([code, valueCode]) => ({
-        code: coded(code),
-        valueCode: coded(valueCode),
-      })),
-    );
+  Object.entries(lines[number ?? ""] ?? {}).map(([code, valueCode]) => ({ code, valueCode }));
 
 const dimensionText = (all: readonly { readonly code: string; readonly valueCode: string }[]) =>
   all
@@ -367,37 +348,32 @@ export function writtenLines(
   set: string,
   { lines, taxes = [], comments = [] }: Content,
 ): object {
-  const all = [
-    ...lines.map(({ text, ...line }) => ({ ...line, texts: split(text ?? "") })),
-    ...taxes.map(({ code: account, text, base, amount: unitPrice }) => ({
-      product: null,
-      account,
-      unit: null,
-      quantity: ONE,
-      unitPrice,
-      discount: null,
-      texts: [text, `tax on ${base?.plain()}`] as const,
-    })),
-  ];
+  const lineOf = (
+    { product, account = null, unit, quantity, unitPrice, discount }: Partial<KeptLine>,
+    [description, description2]: readonly [string, string | null],
+  ) => {
+    const dimensionSetLines = dimensionsOf(ofLines, product ?? account);
+    return {
+      ...(product
+        ? { lineType: "Item", lineObjectNumber: product, unitOfMeasureCode: unit }
+        : { lineType: "Account", lineObjectNumber: account }),
+      description,
+      // Lines of a purchase credit memo have one description alone.
+      ...(set === SIDES.purchase.memos ? {} : { description2 }),
+      quantity,
+      [priceOf(set)]: unitPrice,
+      ...(discount?.sign === 1 ? { discountAmount: discount } : {}),
+      ...defined({ taxCode }),
+      ...(dimensionSetLines.length === 0 ? {} : { dimensionSetLines }),
+    };
+  };
   return {
     ...defined({ shortcutDimension1Code: first, shortcutDimension2Code: second }),
     [linesOf(set)]: [
-      ...all.map(({ product, account = null, texts: [description, description2], ...line }) => {
-        const dimensionSetLines = dimensionsOf(ofLines, product ?? account);
-        return {
-          ...(product === null
-            ? { lineType: "Account", lineObjectNumber: account }
-            : { lineType: "Item", lineObjectNumber: product, unitOfMeasureCode: line.unit }),
-          description,
-          // Lines of a purchase credit memo have one description alone.
-          ...(set === SIDES.purchase.memos ? {} : { description2 }),
-          quantity: line.quantity,
-          [priceOf(set)]: line.unitPrice,
-          ...(line.discount?.sign === 1 ? { discountAmount: line.discount } : {}),
-          ...defined({ taxCode }),
-          ...(dimensionSetLines.length === 0 ? {} : { dimensionSetLines }),
-        };
-      }),
+      ...lines.map((line) => lineOf(line, split(line.text ?? ""))),
+      ...taxes.map(({ code: account, text, base, amount: unitPrice }) =>
+        lineOf({ account, quantity: ONE, unitPrice }, [text ?? "", `tax on ${base?.plain()}`]),
+      ),
       ...comments.map((description) => ({ lineType: "Comment", description })),
     ],
   };
@@ -422,7 +398,7 @@ const factLine = (row: Line, dimensions: LineDimensions): KeptLine => {
 
 /** Lines, the platform's taxes among them, and the texts of comments, in their order. */
 function linesIn(rows: readonly Line[], dimensions: LineDimensions) {
-  const all = rows.toSorted((one, other) => one.sequence - other.sequence);
+  const all = rows.toSorted((one, other) => one.sequence.compare(other.sequence));
   const is = Map.groupBy(all, ({ lineType, description2 }) =>
     // On posted papers a comment has no type.
     ["Comment", ""].includes(lineType) ? "comment" : TAX.test(description2) ? "tax" : "line",

@@ -12,11 +12,11 @@ import { SourceUnavailable } from "../../src/core/errors.ts";
 import type { Scope } from "../../src/core/holdings.ts";
 import { sameNumber, spellingsOf } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
+import type { CodesNamed } from "../../src/ledger/codes.ts";
 import {
   closingExamination,
   type Check,
   codeChecks,
-  type CodesNamed,
   namedChecks,
 } from "../../src/ledger/examine.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
@@ -388,7 +388,9 @@ function salesTaxFault(isOn: boolean | null, taxCode: string | undefined): Fault
 /** Products, taxes and accounts of the tables are items of QuickBooks. */
 const namesOf = (told: Told, list: List): CodesNamed => ({
   what: list,
-  find: async () => ({ faultOf: (code) => missing(told, list, code) }),
+  find: async (codes) => ({
+    faults: new Map(codes.map((code) => [code, missing(told, list, code)])),
+  }),
 });
 
 /* What QuickBooks told of its company file in the first session of a day. */

@@ -6,7 +6,6 @@ import {
   type Check,
   closingExamination,
   codeChecks,
-  type CodesNamed,
   type CodesOf,
   namedChecks,
 } from "../../src/ledger/examine.ts";
@@ -50,7 +49,7 @@ export function checksOf(
   const { config } = online;
   const { expense, paymentsMade, paymentsReceived, receivable, payable } = config.accounts;
   const named = (kind: NameKind, ...codes: (string | undefined)[]) =>
-    namedChecks(namesOf(online, kind), ...codes);
+    namedChecks(online.names.codes.named(kind), ...codes);
   return [
     authorisation(online),
     [
@@ -86,16 +85,8 @@ const SALES_TAX_ON: Fault = {
 const CLOSED_IN = "QuickBooks (Settings, Advanced, Accounting)";
 
 /** Taxes and charges are items where we sell, and accounts where we buy. */
-const codesOf = (online: Online): CodesOf => ({
-  product: namesOf(online, ITEM),
-  sold: namesOf(online, ITEM),
-  bought: namesOf(online, ACCOUNT),
-});
-
-const namesOf = ({ names }: Online, kind: NameKind): CodesNamed => ({
-  what: kind.what,
-  async find(codes) {
-    const faults = await names.codes.faults(kind, codes);
-    return { faultOf: (code) => faults.get(code) ?? null };
-  },
+const codesOf = ({ names: { codes } }: Online): CodesOf => ({
+  product: codes.named(ITEM),
+  sold: codes.named(ITEM),
+  bought: codes.named(ACCOUNT),
 });

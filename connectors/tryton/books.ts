@@ -223,9 +223,7 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
         const fields = await tryton.call<object>("model.account.invoice.fields_get", asked);
         return "cash_rounding" in fields;
       }),
-    /** Those of these codes that name nothing, or more than one thing: 500 in one call. */
-    faults: (kind: "account" | "product" | "unit", desired: readonly string[]) =>
-      codes.faults(kinds[kind], desired),
+    named: (kind: "account" | "product" | "unit") => codes.named(kinds[kind]),
   };
 }
 

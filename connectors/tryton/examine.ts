@@ -3,14 +3,8 @@ import type { DayToBook, Examination, Needs } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import type { Fault } from "../../src/core/record.ts";
 import { reading } from "../../src/ledger/errors.ts";
-import {
-  type Check,
-  codeChecks,
-  type CodesFound,
-  type CodesNamed,
-  type CodesOf,
-  exists,
-} from "../../src/ledger/examine.ts";
+import type { CodesFound, CodesNamed } from "../../src/ledger/codes.ts";
+import { type Check, codeChecks, type CodesOf, exists } from "../../src/ledger/examine.ts";
 import type { Books } from "./books.ts";
 import * as rpc from "./rows.ts";
 import { buttonIn, TESTED, TRYTON } from "./wire.ts";
@@ -203,15 +197,15 @@ const wrongAccount = (code: string, is: string, next: string): Fault => ({
 
 /** What the cross-reference tables name. */
 function codesOf(books: Books): CodesOf {
-  const named = (what: "account" | "product" | "unit"): CodesNamed => ({
-    what,
+  const { named } = books.lookup;
+  const accounts = named("account");
+  const account: CodesNamed = {
+    ...accounts,
     async find(codes) {
-      const unfit = what === "account" ? await unusable(books, codes) : [];
-      const faults = new Map([...(await books.lookup.faults(what, codes)), ...unfit]);
-      return { faultOf: (code) => faults.get(code) ?? null };
+      const { faults } = await accounts.find(codes);
+      return { faults: new Map([...faults, ...(await unusable(books, codes))]) };
     },
-  });
-  const account = named("account");
+  };
   const find = (codes: readonly string[]) => partiesIn(books, codes);
   const party = { what: "party", several: "parties", find };
   return { product: named("product"), unit: named("unit"), sold: account, bought: account, party };
@@ -250,9 +244,9 @@ async function partiesIn(books: Books, codes: readonly string[]): Promise<CodesF
   const rows = await rpc.rowsOf(books, "party.party", asked, fields, { inactive: true });
   const isUsed = (row: (typeof rows)[number]): boolean =>
     row.active || (row.replaced_by?.active ?? false);
-  const inactive = new Set(rows.flatMap((row) => (isUsed(row) ? [] : row.code)));
+  const inactive = rows.filter((row) => !isUsed(row));
   return {
-    faultOf: (code) => (inactive.has(code) ? inactiveFault(code) : null),
+    faults: new Map(inactive.map(({ code }) => [code, inactiveFault(code)])),
     unknown: codes.filter((code) => rows.every((row) => row.code !== code)),
   };
 }

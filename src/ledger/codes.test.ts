@@ -50,9 +50,10 @@ test("a code that two rows have names neither", async () => {
   await expect(opened.row(account, "7")).rejects.toMatchObject({
     fault: { code: "twice-in-ledger" },
   });
-  const faults = await opened.faults(account, ["7", "8", "9"]);
-  expect([...faults].map(([code, fault]) => `${code} ${fault.code}`)).toEqual([
+  const { faults } = await opened.named(account).find(["7", "8", "9"]);
+  expect([...faults].map(([code, fault]) => `${code} ${fault?.code}`)).toEqual([
     "7 twice-in-ledger",
+    "8 undefined",
     "9 not-in-ledger",
   ]);
 });
@@ -88,8 +89,9 @@ test("what is no longer active is read, is no fit for a new document, and gives 
   Object.assign(all[0] ?? {}, { active: true });
   expect(await opened.booked(account, "DYE", known)).toMatchObject({ id: 1, active: true });
   Object.assign(all[0] ?? {}, { active: false });
-  expect(await opened.faults(account, ["DYE", "CLR"])).toEqual(
-    new Map([
+  expect((await opened.named(account).find(["DYE", "CLR"])).faults).toEqual(
+    new Map<string, unknown>([
+      ["CLR", null],
       [
         "DYE",
         expect.objectContaining({

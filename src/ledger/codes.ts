@@ -3,7 +3,6 @@
  * missing is asked for again each time: somebody may have created it.
  */
 import { Refused } from "../core/errors.ts";
-import { inGroups } from "../core/groups.ts";
 import type { Fault } from "../core/record.ts";
 import { isWithin } from "../core/time.ts";
 
@@ -18,6 +17,21 @@ export interface CodeKind {
 /** Left out: it is active. Nothing new is booked with what is not. */
 interface Active {
   readonly active?: boolean;
+}
+
+/** What codes name, as it is looked at before documents go (examine.ts). */
+export interface CodesNamed extends Pick<CodeKind, "what"> {
+  /** What people call several, where that is not the same with an `s`. */
+  readonly several?: string;
+  /** At most {@link CODES_MAX} of them. @throws Refused, a fault of the books */
+  find(codes: readonly string[]): Promise<CodesFound>;
+}
+
+export interface CodesFound {
+  /** Why a code cannot be used. Null, left out: it can. */
+  readonly faults: ReadonlyMap<string, Fault<string> | null>;
+  /** Not there, and made when they are needed. Left out: none. */
+  readonly unknown?: readonly string[];
 }
 
 interface CodesOptions<Kind extends CodeKind, Row extends Active> {
@@ -107,20 +121,20 @@ export function openCodes<Kind extends CodeKind, Row extends Active>(
     },
     /** What is kept is asked for again. */
     forget: () => memory.clear(),
-    /** Those of these codes that nothing can be booked with: {@link CODES_MAX} in one call. */
-    async faults(kind: Kind, desired: readonly string[]): Promise<ReadonlyMap<string, Fault>> {
-      const faults = new Map<string, Fault>();
-      for (const asked of inGroups(desired, CODES_MAX)) {
-        const rows = await grouped(kind, asked);
-        for (const code of asked) {
+    /** For what is looked at before documents go: nothing can be booked with what has a fault. */
+    named: (kind: Kind): CodesNamed => ({
+      ...kind,
+      async find(codes) {
+        const rows = await grouped(kind, codes);
+        const faultOf = (code: string): Fault | null => {
           const [row, another] = named(rows.get(code) ?? []);
-          if (another !== undefined) faults.set(code, twice(books, kind, code));
-          else if (row === undefined) faults.set(code, missing(books, kind, code));
-          else if (!isActive(row)) faults.set(code, inactive(books, kind, code));
-        }
-      }
-      return faults;
-    },
+          if (another !== undefined) return twice(books, kind, code);
+          if (row === undefined) return missing(books, kind, code);
+          return isActive(row) ? null : inactive(books, kind, code);
+        };
+        return { faults: new Map(codes.map((code) => [code, faultOf(code)])) };
+      },
+    }),
   };
 }
 

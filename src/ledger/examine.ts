@@ -4,7 +4,7 @@ import type { Cell, Examination, Needs } from "../core/contract.ts";
 import type { Fault } from "../core/record.ts";
 import { defined } from "../core/defined.ts";
 import { inGroups } from "../core/groups.ts";
-import { CODES_MAX } from "./codes.ts";
+import { CODES_MAX, type CodesNamed } from "./codes.ts";
 import { unavailable } from "./errors.ts";
 import type { Books } from "./port.ts";
 
@@ -71,23 +71,10 @@ export const namedChecks = (
 ): Check[] =>
   codes
     .filter((code) => code !== undefined)
-    .map((code) => [`${named.what} ${code}`, async () => (await named.find([code])).faultOf(code)]);
-
-/** What codes name. */
-export interface CodesNamed {
-  /** What people call one, and several where that is not the same with an `s`. */
-  readonly what: string;
-  readonly several?: string;
-  /** At most {@link CODES_MAX} of them. @throws Refused, a fault of the books */
-  find(codes: readonly string[]): Promise<CodesFound>;
-}
-
-export interface CodesFound {
-  /** Null: it can be used. */
-  faultOf(code: string): Fault<string> | null;
-  /** Not there, and made when they are needed. Left out: none. */
-  readonly unknown?: readonly string[];
-}
+    .map((code) => [
+      `${named.what} ${code}`,
+      async () => (await named.find([code])).faults.get(code) ?? null,
+    ]);
 
 /** Columns that mappings read, what they name in books, and the sinks whose documents carry that. */
 const COLUMNS = [
@@ -130,8 +117,8 @@ async function examinedCodes(
   for (const asked of inGroups(codes, CODES_MAX)) {
     const found = await names.find(asked);
     for (const code of asked) {
-      const fault = found.faultOf(code);
-      if (fault !== null) examinations.push({ what: placeOf(byCode.get(code) ?? []), fault });
+      const fault = found.faults.get(code);
+      if (fault) examinations.push({ what: placeOf(byCode.get(code) ?? []), fault });
     }
     unknown.push(...(found.unknown ?? []));
   }

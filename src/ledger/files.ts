@@ -23,7 +23,7 @@ interface FileEntry {
   /** `begun`: it is ours, and its bytes are still to come. */
   readonly whose: "ours" | "begun" | "unknown";
   /** Of one that was begun: the ERP's version of it. */
-  readonly version?: string;
+  readonly etag?: string;
   /** Of its bytes, hexadecimal. Left out: these books do not tell. */
   readonly sha256?: string;
   /** For people: `attachment #7, sha256 9f86…`. */

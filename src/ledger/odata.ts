@@ -34,10 +34,12 @@ interface Asked {
 }
 
 /** A record and its version. */
-export const Version = z
-  .object({ "@odata.etag": text, id: text })
-  .transform(({ id, "@odata.etag": etag }) => ({ id, etag }));
+export const Version = z.object({ etag: text, id: text });
 type Version = z.infer<typeof Version>;
+
+/** A row as records have it: what its annotation says is its version. */
+const versioned = <T>(row: z.ZodType<T>) =>
+  z.preprocess((told: object) => ({ ...told, etag: told["@odata.etag" as keyof object] }), row);
 
 interface SetOptions<Raw, Row> {
   readonly row: z.ZodType<Raw>;
@@ -84,7 +86,10 @@ export function openOdata(rest: Rest, { root, headers, replica, stamp }: OdataOp
     signal: AbortSignal,
     { from = null, more = {} }: { from?: string | null; more?: Query } = {},
   ): AsyncGenerator<{ readonly rows: readonly T[]; readonly position: string | null }> {
-    const Page = z.object({ value: z.array(row), "@odata.nextLink": z.string().optional() });
+    const Page = z.object({
+      value: z.array(versioned(row)),
+      "@odata.nextLink": z.string().optional(),
+    });
     const asked = Object.entries(query).map(([name, one]) => `${name}=${encodeURIComponent(one)}`);
     const first = `${await root(signal)}/${set}?${asked.join("&")}`;
     const own = { prefer: `odata.maxpagesize=${PAGE}`, ...more };
@@ -127,7 +132,7 @@ export function openOdata(rest: Rest, { root, headers, replica, stamp }: OdataOp
     all,
     either,
     create: (set: string, body: object, signal: AbortSignal) =>
-      call(`/${set}`, Version, { body }, signal),
+      call(`/${set}`, versioned(Version), { body }, signal),
     change: (set: string, { id, etag }: Version, body: object, signal: AbortSignal) =>
       call(`/${set}(${id})`, z.unknown(), { method: "PATCH", body, etag }, signal),
     remove: (set: string, { id, etag }: Version, signal: AbortSignal) =>

@@ -81,7 +81,10 @@ export async function businessCentralBodies(seed: number, count: number): Promis
   for (const [path, at, one] of named("random", fc.sample(anyParty, { seed, numRuns: count })))
     all.push(
       ...(await written(`party/${path}`, async (wire) => {
-        const table = parties(wire, configOf(at), surroundings, at % 2 === 0 ? "sale" : "purchase");
+        const table = parties(
+          { wire, config: configOf(at), surroundings },
+          at % 2 === 0 ? "sale" : "purchase",
+        );
         const desired = desiredOf<"party">(one, one.companyId, one.code);
         await table.records.create?.({ desired, values: await table.write(one) }, call);
       })),
@@ -121,7 +124,7 @@ async function documentFiles(
   kind: "invoice" | "bill",
 ): Promise<Emitted[]> {
   const desired = desiredOf<typeof kind>(document, document.id, document.number);
-  const tableOf = (wire: Wire) => documents(wire, configOf(at), surroundings, kind);
+  const tableOf = (wire: Wire) => documents({ wire, config: configOf(at), surroundings }, kind);
   const made = await written(path, async (wire) => {
     const table = tableOf(wire);
     table.accept?.(document);
@@ -175,7 +178,7 @@ const orderFiles = async (path: string, at: number, order: OrderDocument): Promi
   order.lines.length === 0
     ? []
     : written(path, async (wire) => {
-        const table = orders(wire, configOf(at));
+        const table = orders({ wire, config: configOf(at), surroundings });
         table.accept?.(order);
         await table.create(desiredOf<"order">(order, order.id, order.number), call);
       });
