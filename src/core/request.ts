@@ -378,21 +378,24 @@ function renewed(request: RequestState): RequestState {
 }
 
 /**
- * Nothing is probed after a restart. What is left of the settling goes on by the machine's clock, or restarts would begin it anew
- * for ever; it begins anew where that clock does not tell, and for what was being sent when the process ended. The wall clock is
+ * Nothing is probed after a restart. What is left of the settling, and what looks have found, goes on by the machine's clock, or
+ * restarts would begin it anew for ever; it begins anew where that clock does not tell, and for what was being sent when the process ended. The wall clock is
  * not asked: set forward, it would end the settling before the receiver has.
  */
 function restarted(request: RequestState, policy: Policy, at: Moment): RequestState {
   switch (request.state) {
     case "sending":
-    case "unknown":
+    case "unknown": {
+      const { state, notBefore } = request;
+      const leftMs = state === "unknown" && notBefore !== null ? untilAcross(notBefore, at) : null;
       return {
         ...request,
         state: "unknown",
-        negativeReads: 0,
-        unanswered: request.unanswered || request.state === "sending",
-        notBefore: later(at, leftToSettle(request, policy, at)),
+        negativeReads: leftMs === null ? 0 : request.negativeReads,
+        unanswered: request.unanswered || state === "sending",
+        notBefore: later(at, Math.max(leftMs ?? policy.settleMs, 0)),
       };
+    }
     case "preflight":
     case "ready":
       // What a look found may be long ago by now, and the store may be a restored one.
@@ -403,15 +406,6 @@ function restarted(request: RequestState, policy: Policy, at: Moment): RequestSt
     case "cancelled":
       return request;
   }
-}
-
-function leftToSettle(
-  { state, notBefore }: RequestState,
-  { settleMs }: Policy,
-  at: Moment,
-): number {
-  const leftMs = state === "unknown" && notBefore !== null ? untilAcross(notBefore, at) : null;
-  return leftMs === null ? settleMs : Math.max(leftMs, 0);
 }
 
 function decided(request: RequestState, decision: "done" | "cancel"): RequestState {
