@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { paymentsReceived } from "../mappings/invoices.ts";
 import { Decimal } from "../src/core/decimal.ts";
+import { WaitsFor } from "../src/core/errors.ts";
 import type { Holding, HoldingKind, Holdings } from "../src/core/holdings.ts";
 import type { Flow } from "../src/engine/engine.ts";
 import { costOf, type KindPlan } from "../src/engine/reconcile/plan.ts";
@@ -204,6 +205,19 @@ describe("what is under way is no difference", () => {
     expect(inWords(await office.ask())).toEqual([
       expect.stringContaining(`in quarantine | ${row.number} | in-quarantine`),
     ]);
+  });
+
+  test("one that its mapping cannot compare yet says why, as the quarantine does", async () => {
+    const [flow] = office.flows as [Flow];
+    const map = () => {
+      throw new WaitsFor("customer", "C-1");
+    };
+    Object.assign(flow, { mapping: { ...flow.mapping, map } });
+    const [row] = wrong(await office.ask());
+    expect(row?.cause).toMatchObject({
+      code: "cannot-be-compared",
+      message: "waits for customer C-1, and no flow delivers any customer",
+    });
   });
 });
 

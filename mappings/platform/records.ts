@@ -519,9 +519,10 @@ function settled(
   const invoiceId =
     references.find("invoice", key) ?? platformId ?? references.counterpart("invoice", key);
   if (!isMoney(record)) {
-    // The platform knows paid and open: that something was credited or written off is for a person to say there.
+    // The platform knows paid and open: that something was credited or written off is for a person to say there. It may have
+    // been paid there by the customer.
     const isTold = references.find(INVOICE_PAYMENT, key) !== null;
-    const there = isTold ? "it is paid on the platform" : "the platform shows it as open";
+    const there = isTold ? "it is paid on the platform" : "the platform was not told of it";
     throw refused(
       "settled-otherwise",
       `${amountText(total, record.currency)} is settled in the ERP, and not with money alone: ${clearedBy}; ${there}`,

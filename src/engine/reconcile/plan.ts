@@ -33,10 +33,11 @@ import {
   PLATFORM,
   tellSetBack,
 } from "../engine.ts";
-import { FuelbridgeError, SourceUnavailable } from "../../core/errors.ts";
+import { FuelbridgeError, SourceUnavailable, WaitsFor } from "../../core/errors.ts";
 import { type Json, parseExact } from "../../core/json.ts";
 import { LATE_MS, type WalkPosition } from "../../core/watermark.ts";
 import { corrected, type Fault, leavesIn } from "../../core/record.ts";
+import { awaitedFault } from "../awaited.ts";
 import { faultOf, parsed } from "../lifecycle.ts";
 import { LEFT_THE_LIST } from "../pull.ts";
 import {
@@ -571,7 +572,8 @@ function mapOne(
     const item = { number, id: change.id, revision: "", document, counterpart };
     return { item, flow, corrected: by };
   } catch (error) {
-    return { fault: faultOf(error) };
+    const isAwaiting = error instanceof WaitsFor;
+    return { fault: isAwaiting ? awaitedFault(engine, flow, error) : faultOf(error) };
   }
 }
 
