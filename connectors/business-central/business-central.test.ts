@@ -364,7 +364,8 @@ describe("a document", () => {
   test("that waits as a draft takes a new due date and is posted by a person", async () => {
     const company = await openCompany();
     const draft = { posting: "draft" };
-    expect(await sent(company, "invoices", first, draft)).toMatchObject({ outcome: "done" });
+    const answer = await sent(company, "invoices", first, draft);
+    expect(answer).toMatchObject({ outcome: "done", detail: "S-INV1003 draft" });
     const later = itemOf(invoiceDocument("FL-1", { dueDate: "2026-12-31" }));
     expect(await sent(company, "invoices", later, draft)).toMatchObject({ outcome: "done" });
     expect(company.rows("salesInvoices")).toMatchObject([

@@ -179,7 +179,7 @@ function told(
     const isWaiting = next.do === "nothing" && next.until !== null;
     const until = isWaiting ? `; waits for its payments until ${next.until}` : "";
     const why = settled.has(mark) ? `; ${settled.get(mark)}` : "";
-    return `${entry.id} ${entry.status === "settled" ? "paid" : entry.status}${until}${why}`;
+    return `${nameOf(entry)} ${entry.status === "settled" ? "paid" : entry.status}${until}${why}`;
   });
   return {
     detail: `${before}${each.join(", ")}`,
