@@ -181,7 +181,7 @@ function expected({ layout, head, lists }: Profile, record: Values): Values {
 }
 
 /** Decimals as their digits: equal ones may have been written with more zeros where places are implied. */
-export const plain = (value: unknown): unknown => {
+const plain = (value: unknown): unknown => {
   if (value instanceof Decimal) return `#${value.plain()}`;
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value;

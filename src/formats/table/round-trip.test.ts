@@ -1,12 +1,10 @@
 import { expect, test } from "vitest";
-import { Decimal } from "../../core/decimal.ts";
 import { openProfile } from "./profile.ts";
 import {
   bothWays,
   type Carrier,
   carriers,
   expectRoundTrip,
-  plain,
 } from "../../../test/files/table-round-trip.ts";
 import { isLongRun, numbers } from "../../../test/support/runs.ts";
 
@@ -14,17 +12,6 @@ test("profiles with one place for each field go both ways", () => {
   expect(bothWays.length).toBeGreaterThan(20);
   expect(bothWays).toContain(openProfile("tryton-export/customer-invoices", ""));
   expect(bothWays).toContain(openProfile("apprise/ar-invoices", ""));
-});
-
-test("what is compared has every digit, more than a double holds, and no zeros that say nothing", () => {
-  const [one, same, other] = [
-    "12345678901234567.890",
-    "12345678901234567.89",
-    "12345678901234567.88",
-  ];
-  const digits = [one, same, other].map((text) => plain({ lines: [{ total: Decimal.of(text) }] }));
-  expect(digits[0]).toEqual(digits[1]);
-  expect(digits[0]).not.toEqual(digits[2]);
 });
 
 /**

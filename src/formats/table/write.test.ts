@@ -6,9 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
 import { documentLayouts } from "./layouts.ts";
-import { guardedAs, HEADS, openProfile } from "./profile.ts";
+import { HEADS, openProfile } from "./profile.ts";
 import { columnsOf } from "./columns.ts";
-import { draftsIn } from "./read.ts";
 import { config, d, invoice, item, line, openIn, rowsOf } from "../../../test/files/sink.ts";
 
 /** The header of the shipped profile of a document. */
@@ -126,16 +125,6 @@ describe("content", () => {
       expect(rowsOf(safe)[0]?.["notes"]).toBe(`'${notes}`);
       const plain = open({ spreadsheetSafe: false }).freeze([item(invoice({ notes }))]).body;
       expect(rowsOf(plain)[0]?.["notes"]).toBe(notes);
-    },
-  );
-
-  test.each(["=1+1", "'=1+1", "''@x", "\t=1", "'", "'plain", "plain", "-12.50"])(
-    "text %j that is kept from running reads back as it was",
-    async (notes) => {
-      const profile = openProfile("files/customer-invoices", "");
-      const { body } = open().freeze([item(invoice({ notes }))]);
-      const [draft] = await draftsIn(guardedAs(profile, true), body);
-      expect(draft?.values["notes"]).toBe(notes);
     },
   );
 
