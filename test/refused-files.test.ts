@@ -13,8 +13,6 @@ import { testClock } from "./support/clock.ts";
 import { engineOn, receiver } from "./support/engine.ts";
 import { officeOn } from "./support/office.ts";
 import { tempFolder } from "./support/folder.ts";
-import { isThere } from "./support/machine.ts";
-import { startSshd } from "./support/sshd.ts";
 import { surroundingsIn } from "./support/surroundings.ts";
 
 const HEADER =
@@ -206,16 +204,4 @@ test("a known file that comes again is no fault, and does not settle its own cut
   expect((await once()).unread.map(({ what }) => what)).toEqual(["b3.dat"]);
   put("b3.dat", csv("A", "B").slice(0, -40));
   expect((await once()).unread.map(({ what }) => what)).toEqual(["b3.dat"]);
-});
-
-test.runIf(isThere("sshd"))("over SFTP a refused file stands as well", async () => {
-  const sshd = await startSshd();
-  onTestFinished(() => sshd.end());
-  const { put, once, restart } = site(tables, { sftp: sshd.sftp });
-  put("b1.dat", "Cod,Name\r\nA,Plant\r\n");
-  expect((await once()).unread).toMatchObject([{ what: "b1.dat", code: "refused", lasts: true }]);
-  await restart();
-  expect(await once()).toMatchObject({ inStep: false, unread: [{ what: "b1.dat" }] });
-  put("b1.dat", csv("A"));
-  expect((await once()).unread).toEqual([]);
 });

@@ -278,11 +278,9 @@ interface Idoc {
 export function idocsIn(bytes: Uint8Array, file: string): Idoc[] {
   const text = textIn(bytes);
   expectHarmless(text);
-  // The parser first: what is too deep for it is much too deep for the other.
-  const whole = parsed(plainText(text));
   const checked = library().XMLValidator.validate(text);
   if (checked !== true) throw notWhole(checked.err.msg, checked.err.line);
-  const roots = Object.entries(whole).filter(([name]) => !name.startsWith("?"));
+  const roots = Object.entries(parsed(plainText(text))).filter(([name]) => !name.startsWith("?"));
   const [root] = roots;
   if (roots.length !== 1 || root === undefined) throw new FileFault("has no root element");
   // The root is the basic type or a site's extension of it: what an IDoc is, its control record says.
@@ -374,6 +372,7 @@ function expectHarmless(text: string): void {
       "declares a document type, which no IDoc has",
       lineOf(text, declared.index),
     );
+  if (!text.trimEnd().endsWith(">")) throw notWhole("it ends in the middle");
   const elements = text.match(/<[^/!?]/g)?.length ?? 0;
   if (elements > ELEMENTS_MAX) throw new FileFault(`has more than ${ELEMENTS_MAX} elements`);
 }

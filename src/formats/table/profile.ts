@@ -198,8 +198,7 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
     complain(["layout"], `"${settings.layout}" is no layout`, `Right would be one of ${names}.`);
     return null;
   }
-  const { numbers, dates, empty, tag, ...others } = settings;
-  const { heading, footer, trailer = null, ...rest } = others;
+  const { numbers, dates, empty, tag, heading, footer, trailer = null, ...rest } = settings;
   const isRead = !isWritten(layout);
   const column = columnMaker(settings, complain);
   const columns = (
@@ -289,13 +288,10 @@ function compiled(settings: ProfileFile, complain: Complain, more: readonly Layo
       /** Tags of the rows that are counted; null: all are. */
       of: trailer.of === undefined ? null : new Set(trailer.of),
       /** Of lines, rows and records. */
-      counts: Object.entries({
-        lines: trailer.lines,
-        rows: trailer.rows,
-        records: trailer.records,
-      }).flatMap(([what, one]) =>
-        one === undefined ? [] : [filled(column(what, one, COUNT, ["trailer", what]))],
-      ),
+      counts: (["lines", "rows", "records"] as const).flatMap((what) => {
+        const one = trailer[what];
+        return one === undefined ? [] : filled(column(what, one, COUNT, ["trailer", what]));
+      }),
       /** By the label of the column that is summed. */
       sums: Object.entries(trailer.sums).map(([label, one]) =>
         column(label, one, COUNT, ["trailer", "sums", label]),
