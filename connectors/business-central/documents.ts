@@ -119,12 +119,7 @@ const invoiceRow = (side: LedgerSide, { lines }: BusinessCentralConfig["dimensio
 type Row = z.infer<ReturnType<typeof invoiceRow>>;
 
 /** With what settles it. */
-interface DocumentRow extends Row {
-  readonly payments: readonly PaymentOn[];
-  /** Of a bill: our credit memo of it is posted. */
-  readonly isCredited: boolean;
-  readonly open: Decimal;
-}
+type DocumentRow = Awaited<ReturnType<typeof settled>>[number];
 
 /* Credit memos: by the invoice or bill that they name, ours of a bill by its mark as well. */
 
@@ -164,15 +159,15 @@ async function settled(
   side: LedgerSide,
   told: readonly Row[],
   signal: AbortSignal,
-): Promise<DocumentRow[]> {
+) {
   const isSale = side === "sale";
   const rows = isSale ? await unlessReleased(wire, "Invoice", told, signal) : told;
   const partly = rows.filter(
     ({ status, remainingAmount: open, money }) =>
       status === "Paid" || (status === "Open" && open?.equals(money.total) !== true),
   );
-  const ids = partly.map(({ id }) => id);
-  const paid = await paymentsOn(wire, side, ids, signal);
+  const paying = partly.map(({ id }) => begins(invoiceNumber(side, id)));
+  const posted = (await entriesOf(wire, paying, signal)).filter((one) => one.status === "posted");
   const numbers = partly.map(({ number }) => number);
   const ours = isSale
     ? []
@@ -183,6 +178,7 @@ async function settled(
   const settling = memos.filter(({ status }) => !UNSETTLING.includes(status));
   return rows.map((row) => {
     const own = row.mark !== null && externalNumber(row.mark);
+    // Of a bill: our credit memo of it is posted.
     const isCredited = settling.some((memo) => memo.vendorCreditMemoNumber === own);
     const credits = settling
       .filter(({ invoiceNumber }) => !isCredited && invoiceNumber === row.number)
@@ -191,7 +187,10 @@ async function settled(
         amount: memo.totalAmountIncludingTax,
         instead: `credit memo ${memo.number}`,
       }));
-    const known = [...paid(row.id), ...credits];
+    const paid = posted
+      .filter(({ document }) => document === invoiceNumber(side, row.id))
+      .map(({ mark, amount, number: id }) => ({ mark, amount, id }));
+    const known: PaymentOn[] = [...paid, ...credits];
     const explained = amountOf(known);
     const { total } = row.money;
     const isOver = row.status === "Paid" || row.status === "Canceled";
@@ -601,25 +600,7 @@ const begins = (number: string): string => `startswith(documentNumber,${quoted(n
 /** {@link invoiceNumber} */
 const PAID = new RegExp(`^[${Object.values(LETTERS).join("")}][0-9A-Z]{${INVOICE}}$`);
 
-/** Our payments of these documents, by what links call these. */
-async function paymentsOn(
-  wire: Wire,
-  side: LedgerSide,
-  invoices: readonly string[],
-  signal: AbortSignal,
-): Promise<(invoice: string) => PaymentOn[]> {
-  const named = invoices.map((id) => begins(invoiceNumber(side, id)));
-  const rows = await entriesOf(wire, named, signal);
-  return (invoice) =>
-    rows
-      .filter((row) => row.status === "posted" && row.document === invoiceNumber(side, invoice))
-      .map(({ mark, amount, number: id }) => ({ mark, amount, id }));
-}
-
-export function payments(
-  wire: Wire,
-  journals: NonNullable<BusinessCentralConfig["journals"]>,
-): Table<"payment", WrittenPayment, PaymentRow> {
+export function payments({ wire, config }: Central): Table<"payment", WrittenPayment, PaymentRow> {
   const batches: Partial<Record<LedgerSide, string>> = {};
   const entries = wire.set(ENTRIES, {
     row: Entry,
@@ -635,7 +616,7 @@ export function payments(
 
   /** The journal of a side, by its id. @throws LedgerError */
   async function journal(side: LedgerSide, signal: AbortSignal): Promise<string> {
-    const code = side === "sale" ? journals.received : journals.made;
+    const code = config.journals?.[side === "sale" ? "received" : "made"] ?? "";
     const { batches: set } = SIDES[side];
     if (batches[side] === undefined) {
       const [found] = await wire.either(set, equals("code", [code]), Version, signal);

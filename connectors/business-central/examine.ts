@@ -13,17 +13,7 @@ import {
 import type { CodesNamed } from "../../src/ledger/codes.ts";
 import { faultOf as rowFault, sorted } from "../../src/ledger/errors.ts";
 import { equals, Version } from "../../src/ledger/odata.ts";
-import {
-  BOOKS,
-  type Central,
-  coded,
-  dayOrNone,
-  errors,
-  linesOf,
-  named,
-  SIDES,
-  type Wire,
-} from "./wire.ts";
+import { BOOKS, type Central, coded, dayOrNone, errors, linesOf, named, SIDES } from "./wire.ts";
 
 /** What people name by a code: one and several of it, the sets that may have it, and the field of the code. */
 const KINDS = {
@@ -81,6 +71,8 @@ const POSTABLE: Examination = {
 };
 const Party = z.object({ number: z.string(), blocked: named });
 
+/** What the company allows. What it allows this user (User Setup) the API does not tell. */
+const OPENED_IN = `${BOOKS} (General Ledger Setup, Allow Posting From and To)`;
 const Setup = z.object({ allowPostingFrom: dayOrNone, allowPostingTo: dayOrNone });
 
 export function checksOf(
@@ -118,12 +110,12 @@ export function checksOf(
     const { parties, party, batches, [kind]: set } = SIDES[side];
     const code = journals?.[side === "sale" ? "received" : "made"] ?? "";
     const line = { lineType: "Item", lineObjectNumber: PROBE, quantity: 1 };
-    const body = (number: string) =>
-      kind === "parties"
-        ? { number, displayName: PROBE }
-        : kind === "payments"
-          ? { documentNumber: PROBE, dimensionSetLines: [{ code: PROBE, valueCode: PROBE }] }
-          : { [party]: number, [linesOf(set)]: [line] };
+    const dimension = { code: PROBE, valueCode: PROBE };
+    const body = (number: string): object => {
+      if (kind === "parties") return { number, displayName: PROBE };
+      if (kind === "payments") return { documentNumber: PROBE, dimensionSetLines: [dimension] };
+      return { [party]: number, [linesOf(set)]: [line] };
+    };
     return [
       `right to write ${set}`,
       async () => {
@@ -164,7 +156,14 @@ export function checksOf(
     ),
     ...namedChecks(names("received"), journals?.received),
     ...namedChecks(names("made"), journals?.made),
-    ["days that are open for posting", async () => [await postingDays(wire, needs, signal)]],
+    [
+      "days that are open for posting",
+      async () => {
+        const [setup] = await wire.all("generalLedgerSetup", {}, Setup, signal);
+        const { allowPostingFrom: from = null, allowPostingTo: to = null } = setup ?? {};
+        return [closingExamination(from === null ? null : dayBefore(from), needs, OPENED_IN, to)];
+      },
+    ],
     ...codeChecks(BOOKS, columns, needs),
   ];
 }
@@ -185,12 +184,4 @@ function faultOf(what: string, code: string, rows: z.infer<typeof Row>[] = []): 
     next: `${next}, or correct what names it; then retry.`,
     field: what,
   };
-}
-
-/** What the company allows. What it allows this user (User Setup) the API does not tell. @throws LedgerError */
-async function postingDays(wire: Wire, needs: Needs, signal: AbortSignal): Promise<Examination> {
-  const [setup] = await wire.all("generalLedgerSetup", {}, Setup, signal);
-  const { allowPostingFrom: from = null, allowPostingTo: to = null } = setup ?? {};
-  const where = `${BOOKS} (General Ledger Setup, Allow Posting From and To)`;
-  return closingExamination(from === null ? null : dayBefore(from), needs, where, to);
 }

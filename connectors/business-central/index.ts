@@ -36,7 +36,7 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
         order: orders(central),
         bill: documents(central, "bill"),
         party: { sale: parties(central, "sale"), purchase: parties(central, "purchase") },
-        ...(config.journals === undefined ? {} : { payment: payments(wire, config.journals) }),
+        ...(config.journals === undefined ? {} : { payment: payments(central) }),
         ...(config.prices === undefined ? {} : { price: priceTable(wire, config.prices) }),
       },
       errors,

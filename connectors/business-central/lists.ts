@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { beginningOf } from "../../src/core/text.ts";
 import { decimal, members, type Party, text } from "../../src/ledger/documents.ts";
-import { partiesOnce, partyChange, partyFacts } from "../../src/ledger/entries.ts";
+import { partiesOnce, partyChange, partyFacts, some } from "../../src/ledger/entries.ts";
 import { equals } from "../../src/ledger/odata.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
 import { type PriceTable, rememberedParties, type Table } from "../../src/ledger/table.ts";
@@ -39,7 +39,6 @@ export function parties({ wire, config, surroundings }: Central, side: LedgerSid
     }),
     tell: ({ native: row, mark }) => {
       const { state, country } = row;
-      const street = [row.addressLine1, row.addressLine2].filter((line) => line !== null);
       return partyChange(BOOKS, {
         code: row.number ?? "",
         name: row.displayName ?? "",
@@ -48,7 +47,7 @@ export function parties({ wire, config, surroundings }: Central, side: LedgerSid
         companyId: mark,
         email: row.email,
         phone: row.phoneNumber,
-        street: street.length === 0 ? null : street.join("\n"),
+        street: some([row.addressLine1, row.addressLine2].filter(Boolean).join("\n")),
         city: row.city,
         state: state !== null && country !== null ? `${country}-${state}` : null,
         zip: row.postalCode,

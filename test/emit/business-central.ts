@@ -185,9 +185,7 @@ const orderFiles = async (path: string, at: number, order: OrderDocument): Promi
 
 const paymentFiles = (path: string, at: number, payment: PaymentDocument): Promise<Emitted[]> =>
   written(path, async (wire) => {
-    const { journals } = configOf(at);
-    if (journals === undefined) return;
-    const table = payments(wire, journals);
+    const table = payments({ wire, config: configOf(at), surroundings });
     const on = {
       ...PLAIN_ENTRY,
       id: payment.invoice,
