@@ -86,8 +86,7 @@ const STATUSES: Readonly<Record<string, EntryStatus>> = {
 const Invoice = Document.extend({
   number: z.string(),
   status: named,
-  invoiceDate: day,
-  dueDate: dayOrNone,
+  date: day,
   ...members(textOrNone, "currencyCode vendorInvoiceNumber customerPurchaseOrderReference"),
   remainingAmount: decimal.optional(),
   ...members(decimal, "totalAmountExcludingTax totalTaxAmount totalAmountIncludingTax"),
@@ -103,8 +102,6 @@ const invoiceRow = (side: LedgerSide, { lines }: BusinessCentralConfig["dimensio
         ...row,
         mark: isSale ? markInNumber(row.externalDocumentNumber) : platformIdIn(comments.join(" ")),
         reference: isSale ? numberIn(comments, "invoice") : row.vendorInvoiceNumber,
-        date: row.invoiceDate,
-        due: row.dueDate,
         ...(isSale ? { order: row.customerPurchaseOrderReference } : {}),
         ...defined({ currency: row.currencyCode ?? undefined }),
         // What Business Central adds by itself is nobody's line.
@@ -414,7 +411,7 @@ export function fileTables({ wire }: Central): Record<string, FileTable> {
 const Order = Document.extend({
   number: z.string(),
   status: named.default(""),
-  orderDate: dayOrNone,
+  date: dayOrNone,
   orderNumber: textOrNone,
 });
 
@@ -438,7 +435,7 @@ const orderRow = (side: LedgerSide, set: string) =>
       marks: [mark].flat(),
       reference: numberIn(comments, "order"),
       party: row.party,
-      date: row.orderDate,
+      date: row.date,
       lines: isGone ? null : lines.map((line) => goodsLine(line)),
       // The platform's invoice or bill moves its goods when it is posted: an order that people post moves them a second time.
       besides: isGone || isMoved ? [{ field: "state", expected: "confirmed", held }] : [],
@@ -700,7 +697,9 @@ export function payments({ wire, config }: Central): Table<"payment", WrittenPay
           // All of a batch is refused for one line: only of a line that is alone is anything said. The last one makes way.
           if (besides.every((one) => one.line !== null && one.line.at.compare(line.at) < 0))
             await wire.remove(await setOf(side, signal), line, signal);
-          throw beside(error, besides);
+          const numbers = besides.map(({ number }) => number).join(", ");
+          const says = `${error.message} That may be for another line of the batch: ${numbers}`;
+          throw new LedgerError("answered", says, { status: 400, code: "beside" });
         }
       },
     },
@@ -743,9 +742,4 @@ function expectOurs(lines: readonly PaymentRow[]): void {
       "one that the API does not show, before ours",
       "Post or move the lines of the batch by hand until it is empty",
     );
-}
-
-function beside({ message }: LedgerError, lines: readonly PaymentRow[]): LedgerError {
-  const says = `${message} That may be for another line of the batch: ${lines.map(({ number }) => number).join(", ")}`;
-  return new LedgerError("answered", says, { status: 400, code: "beside" });
 }

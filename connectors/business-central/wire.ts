@@ -230,9 +230,10 @@ const Line = z.object({
 });
 type Line = z.infer<typeof Line>;
 
-/** A document with its lines. `party` and `rows` have other names in each set. */
+/** A document with its lines. `party`, `rows` and its day have other names in each set. */
 export const Document = Head.extend({
   party: z.string(),
+  due: dayOrNone,
   externalDocumentNumber: textOrNone,
   rows: z.array(Line),
 });
@@ -251,7 +252,8 @@ export const documentRow = <Row extends z.infer<typeof Document>>(
       // What has moved tells no amounts.
       const none = set === SIDES[side].moved ? { netAmount: Decimal.zero } : {};
       const rows = lines?.map((line) => ({ ...none, ...line, price: line[priceOf(set)] }));
-      return { ...row, party: row[SIDES[side].party], rows };
+      const date = row["invoiceDate"] ?? row["orderDate"];
+      return { ...row, party: row[SIDES[side].party], date, due: row["dueDate"], rows };
     }, shape)
     .transform((row) => ({ ...row, ...linesIn(row.rows, dimensions) }));
 
