@@ -1,4 +1,5 @@
 /** `fuelbridge init`, the first thing that a new user types: by questions, and by flags as a script has them. */
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   globSync,
@@ -392,5 +393,10 @@ test.each(Object.entries(BEGUN))(
     const told = out.match(/(?<=^ {2}node src\/launch\.mjs ).*?(?= --config)/gm);
     expect(told).toEqual([...commands, "run"]);
     expect(out + checked.out).not.toContain(PASSWORD);
+    if (erp !== "quickbooks-online") return;
+    const words = ["src/launch.mjs", "quickbooks", "authorise", "--config", config];
+    const unasked = spawnSync(process.execPath, words, { cwd: ROOT, input: "", encoding: "utf8" });
+    expect(unasked.stderr).toContain("it begins with https://fuel.example.com/callback");
+    expect(unasked.status).toBe(exitCodes.environment);
   },
 );

@@ -69,13 +69,12 @@ async function authorise({ name, settings }: EndpointConfig, folder: string): Pr
   };
 }
 
-/** Whatever page the browser ends at, or none. */
+/** Whatever page the browser ends at, or none; empty where nobody can type. */
 async function pasted(): Promise<string> {
-  const { createInterface } = await import("node:readline/promises");
+  const { createInterface } = await import("node:readline");
+  process.stderr.write("Then paste the whole address that the browser shows at the end: ");
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return await lines.question("Then paste the whole address that the browser shows at the end: ");
-  } finally {
-    lines.close();
-  }
+  const { value = "" } = await lines[Symbol.asyncIterator]().next();
+  lines.close();
+  return value;
 }
