@@ -1,8 +1,8 @@
 /** Where books have a field for the PO number, it stands there alone; elsewhere one text says PO and contract. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Decimal } from "../core/decimal.ts";
-import { coveringBy, orderParts, orderText } from "./entries.ts";
-import type { Entry } from "./port.ts";
+import { coveringBy, orderParts, orderText, toldInvoice } from "./entries.ts";
+import { type Entry, PLAIN_ENTRY } from "./port.ts";
 
 const both = { poNumber: "4500017823", description: "contract C-9" };
 
@@ -51,3 +51,27 @@ test.each(["12.5", "12.50", "12.500", "125e-1"])(
     expect((await covering.covered(on, {} as never)).plain()).toBe("12.5");
   },
 );
+
+describe("an invoice that is told", () => {
+  const [net, tax] = ["100", "8.25"].map((digits) => Decimal.of(digits)) as [Decimal, Decimal];
+  const facts = {
+    party: "C-1",
+    days: { date: "2026-11-21" },
+    words: { currency: "USD" },
+    money: { untaxed: net, tax, total: net.plus(tax), open: net.plus(tax) },
+    taxes: [{ code: "2300", text: "Sales tax", amount: tax }],
+  };
+  const entry = { ...PLAIN_ENTRY, id: "S-1", mark: null, status: "posted", facts } as const;
+
+  test("has taxes without a base where the books keep none", () => {
+    expect(JSON.parse(toldInvoice(entry)?.text ?? "")).toMatchObject({
+      taxes: [{ description: "Sales tax", base: null, amount: 8.25 }],
+    });
+  });
+
+  test("names the field that its table forgot", () => {
+    expect(() => toldInvoice({ ...entry, facts: { ...facts, words: {} } })).toThrow(
+      /lack words\.currency$/,
+    );
+  });
+});

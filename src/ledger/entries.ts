@@ -189,15 +189,15 @@ export function toldInvoice(
     state,
     reference: some(words?.reference),
     description: some(words?.order),
-    partyCode: shown(facts.party),
+    partyCode: shown(facts.party, "party"),
     partyCompanyId,
-    currency: shown(words?.currency),
-    invoiceDate: shown(days?.date),
+    currency: shown(words?.currency, "words.currency"),
+    invoiceDate: shown(days?.date, "days.date"),
     dueDate,
     ...defined({ dueDates: more.dueDates }),
-    untaxed: shown(money?.untaxed),
-    tax: shown(money?.tax),
-    total: shown(money?.total),
+    untaxed: shown(money?.untaxed, "money.untaxed"),
+    tax: shown(money?.tax, "money.tax"),
+    total: shown(money?.total, "money.total"),
     amountToPay: money?.open ?? zero,
     paidDate,
     ...payersOfEntry({ status, payments }, money?.total ?? zero, money?.open ?? zero),
@@ -213,9 +213,9 @@ export function toldInvoice(
       account: some(line.account),
     })),
     taxes: taxes.map((tax) => ({
-      description: shown(tax.text),
+      description: shown(tax.text, "taxes.text"),
       account: some(tax.code),
-      base: shown(tax.base),
+      base: tax.base ?? null,
       amount: tax.amount,
     })),
   };
@@ -223,8 +223,9 @@ export function toldInvoice(
 }
 
 /** @throws TypeError when books do not show what each of their invoices has */
-function shown<T>(value: T | null | undefined): T {
-  if (value === undefined || value === null) throw new TypeError("an invoice lacks a field");
+function shown<T>(value: T | null | undefined, field: string): T {
+  if (value === undefined || value === null)
+    throw new TypeError(`the facts of an invoice that is told lack ${field}`);
   return value;
 }
 
