@@ -158,6 +158,24 @@ test("a list in pages goes on from its last stamp, back by as long as a transact
   expect(asked.at(-1)).toBe("2026-11-21T12:59:00.000Z");
 });
 
+test("a list in pages refuses a stamp that each machine reads in a zone of its own", async () => {
+  const source = stampedList<string>({
+    name: "rows",
+    async *pages() {
+      yield ["2026-11-21T10:00:00.123"];
+    },
+    stampOf: (row) => row,
+  })({
+    now: () => new Date("2026-11-21T12:00:00Z"),
+    tell: () => [],
+    unavailable: (error) => {
+      throw error;
+    },
+  });
+  const reading = source.read(null, { signal: never, known: () => null, stored: () => false });
+  await expect(reading[Symbol.asyncIterator]().next()).rejects.toThrow(/has no zone/);
+});
+
 test("lists in pages are resumed in the list and at the page where they stopped", async () => {
   const list = (name: string) =>
     async function* (from: string | null) {

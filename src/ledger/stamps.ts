@@ -113,8 +113,14 @@ interface StampList<Row> {
   readonly name: string;
   /** All rows with this stamp or a later one, the earliest first; null: all. @throws a fault of the books */
   pages(since: string | null, signal: AbortSignal): AsyncIterable<readonly Row[]>;
-  /** ISO 8601 UTC. */
+  /** ISO 8601 with its zone: `2026-11-21T09:10:11Z`. Without one it would be read in this machine's. */
   stampOf(row: Row): string;
+}
+
+/** @throws TypeError for a stamp that means another instant on each machine */
+function zoned(stamp: string): string {
+  if (/(?:Z|[+-]\d\d:?\d\d)$/i.test(stamp)) return stamp;
+  throw new TypeError(`the stamp ${stamp} of a list in pages has no zone: end it in Z`);
 }
 
 /** Where such a list has been read to. */
@@ -142,7 +148,7 @@ export const stampedList =
       try {
         for await (const rows of list.pages(since, signal)) {
           const last = rows.at(-1);
-          const stamp = last === undefined ? undefined : list.stampOf(last);
+          const stamp = last === undefined ? undefined : zoned(list.stampOf(last));
           // What is read once more is no step back.
           if (stamp !== undefined && Date.parse(stamp) > Date.parse(passed))
             mark = { since: stamp, seenAt: today, settled: false };
