@@ -183,6 +183,18 @@ interface Wait {
   readonly detail: string;
 }
 
+/** The month of one store, as it keeps it. */
+export interface Ledger {
+  /** Requests of a month (`2026-11`), none that may have been sent left out. */
+  spent(month: string): Spent;
+  /** Counts one in the day and the month of that instant, ms UTC; no end of this process loses it once this returns. @throws StorageError */
+  spend(atMs: number, purpose: Purpose): void;
+  /** How far looks are ahead of the month; left out: nobody counts it. */
+  readonly haste?: (nowMs: number) => ReturnType<typeof hasteAt>;
+  /** The platform has closed the month: when to ask it again, ms UTC. Null: it has not, or it may be asked. */
+  closedUntil(nowMs: number): number | null;
+}
+
 /** How every governor admits, wherever its minute and month are kept. */
 export function admitting({ clock, refused, take }: Admitting) {
   const stopping = new AbortController();
@@ -220,12 +232,7 @@ interface Refusal {
 /** What the month says to a request of this purpose, and until when, ms UTC; null: it may go. */
 export function monthRefusal(
   budget: Budget,
-  month: {
-    spent(name: string): Spent;
-    closedUntil(nowMs: number): number | null;
-    /** Left out: nothing is slowed. */
-    readonly haste?: (nowMs: number) => ReturnType<typeof hasteAt>;
-  },
+  month: Omit<Ledger, "spend">,
   purpose: Purpose,
   nowMs: number,
 ): Refusal | null {

@@ -6,7 +6,7 @@ import {
   admitting,
   type Budget,
   type Governor,
-  type hasteAt,
+  type Ledger,
   limitsIn,
   monthAt,
   monthRefusal,
@@ -277,18 +277,6 @@ function failure(error: unknown): Exchange {
 
 // The governors of one process: for each key a minute by the monotonic clock and by what the platform tells, and a month by the
 // ledgers of the stores. Nothing is remembered here that a new process would have to know.
-
-/** The month as the store keeps it. */
-interface Ledger {
-  /** Requests of a month (`2026-11`), none that may have been sent left out. */
-  spent(month: string): Spent;
-  /** Counts one in the day and the month of that instant, ms UTC; no end of this process loses it once this returns. @throws StorageError */
-  spend(atMs: number, purpose: Purpose): void;
-  /** How far looks are ahead of the month; left out: nobody counts it. */
-  readonly haste?: (nowMs: number) => ReturnType<typeof hasteAt>;
-  /** The platform has closed the month: when to ask it again, ms UTC. Null: it has not, or it may be asked. */
-  closedUntil(nowMs: number): number | null;
-}
 
 interface KeyOptions {
   readonly clock: Clock;

@@ -10,7 +10,7 @@ import {
   admitting,
   type Budget,
   type Governor,
-  type hasteAt,
+  type Ledger,
   leftFor,
   limitsIn,
   monthAt,
@@ -24,13 +24,21 @@ import {
 } from "../core/budget.ts";
 import { defined } from "../core/defined.ts";
 import { sumOf } from "../core/groups.ts";
-import type { Clock, Moment } from "../core/time.ts";
-import { type Hub, type Keys, RedisTrouble, type Trouble, watch, type Watching } from "./redis.ts";
+import type { Clock } from "../core/time.ts";
+import {
+  type Hub,
+  type Keys,
+  RedisTrouble,
+  together,
+  type Trouble,
+  watch,
+  type Watching,
+} from "./redis.ts";
 
 export interface GovernorOptions extends Watching {
   readonly budget: Budget;
   readonly clock: Clock;
-  readonly ledger: SiteLedger;
+  readonly ledger: Ledger & { readonly site: string };
   /** The window that `budget.perMinute` counts in; a second more than the platform's minute when left out. */
   readonly windowMs?: number;
   readonly weight?: number;
@@ -40,18 +48,6 @@ export interface GovernorOptions extends Watching {
   readonly isHub?: boolean;
   /** Where its store is. Of two daemons of a site that have one, the former has ended: it is held by one process. */
   readonly home?: string;
-}
-
-/** The store's own count of requests, and what it knows of the month. */
-export interface SiteLedger {
-  readonly site: string;
-  spent(month: string): Spent;
-  /** A request of this site was admitted, ms UTC. */
-  spend(atMs: number, purpose: Purpose): void;
-  /** How far looks of this site are ahead of its part of the month; left out: nobody counts it. */
-  readonly haste?: (nowMs: number) => ReturnType<typeof hasteAt>;
-  /** When the platform may be asked again after it has closed the month, ms UTC; null: it has not. */
-  closedUntil(nowMs: number): number | null;
 }
 
 /** When Redis cannot be asked. */
@@ -168,32 +164,41 @@ export function openSharedGovernor(hub: Hub, keys: Keys, options: GovernorOption
     return refusedByShare({ budget, used, weights: group.weights() }, site, nowMs);
   }
 
-  async function take(purpose: Purpose, { wallMs }: Moment) {
+  const turn = together(TURN_MOST, async (turns: readonly Turn[]) => {
+    const { wallMs } = clock.now();
     const { name } = monthAt(wallMs);
     const all = spent(name);
-    const place = `${site} ${randomUUID()}`;
     const { own, most } = group.share();
-    const asked = [windowMs, limit, flightMs, place, site, `${site} ${purpose}`, MONTH_KEPT_S];
-    const basis = [usedOf(all), leftFor(budget, all, purpose), own, most];
+    const shared = [windowMs, limit, flightMs, site, own, most, usedOf(all), MONTH_KEPT_S];
+    const each = turns.flatMap(({ place, purpose, head }) =>
+      purpose === "" ? [place, "", ...head] : [place, purpose, leftFor(budget, all, purpose), 0, 0],
+    );
     const names = [keys.gate, keys.minute, keys.uses, keys.month(name)];
-    const reply = await hub.run(ADMIT, { keys: names, args: [...asked, ...basis] });
-    const [word, ms, used] = reply as [keyof typeof whys | "admitted", number, number];
+    const replies = await hub.run(TURN, { keys: names, args: [...shared, ...each] });
     const now = clock.now();
-    minute.used = used;
-    if (word === "admitted") {
+    const waits = (replies as Turned[]).map(([word, ms, used], at) => {
+      const { place, purpose } = turns[at] as Turn;
+      minute.used = used;
+      if (purpose === "") return null;
+      if (word !== "admitted") {
+        if (minute.opensAtMs <= now.monoMs) minute.since = new Date(now.wallMs).toISOString();
+        Object.assign(minute, { opensAtMs: now.monoMs + ms, why: word });
+        return { ms: ms + clock.chance() * JITTER_MS, detail: whys[word] };
+      }
       minute.opensAtMs = 0;
       flying.push({ place, untilMs: now.monoMs + flightMs });
       ledger.spend(wallMs, purpose);
       return null;
-    }
-    if (minute.opensAtMs <= now.monoMs) minute.since = new Date(now.wallMs).toISOString();
-    minute.opensAtMs = now.monoMs + ms;
-    minute.why = word;
-    if (word === "month") await look();
-    return { ms: ms + clock.chance() * JITTER_MS, detail: whys[word] };
-  }
+    });
+    if (waits.some((wait) => wait?.detail === whys.month)) await look();
+    return waits;
+  });
 
-  const { admit, hurry } = admitting({ clock, refused, take });
+  const { admit, hurry } = admitting({
+    clock,
+    refused,
+    take: (purpose) => turn({ place: `${site} ${randomUUID()}`, purpose, head: [] }),
+  });
   const governor: Governor = {
     async admit(purpose) {
       try {
@@ -212,9 +217,8 @@ export function openSharedGovernor(hub: Hub, keys: Keys, options: GovernorOption
       const { monoMs } = clock.now();
       while ((flying[0]?.untilMs ?? Infinity) <= monoMs) flying.shift();
       const place = flying.shift()?.place ?? "";
-      const args = [place, pauseMs, left, resetMs, limit, windowMs];
       // What is not learned now is learned from the next answer.
-      hub.run(LEARN, { keys: [keys.gate, keys.minute, keys.uses], args }).catch(() => {});
+      turn({ place, purpose: "", head: [pauseMs, left, resetMs] }).catch(() => {});
     },
     unsent() {
       hub.run(UNSENT, { keys: [keys.gate], args: [] }).catch(() => {});
@@ -256,6 +260,16 @@ export function openSharedGovernor(hub: Hub, keys: Keys, options: GovernorOption
     },
   };
 }
+
+/** A request that asks for its place; or (its purpose is empty) the head of its answer: what {@link limitsIn} says, or 0, -1 and 0. */
+interface Turn {
+  readonly place: string;
+  readonly purpose: Purpose | "";
+  readonly head: readonly number[];
+}
+
+/** `ms`: how long until it is worth asking again; `used`: of the minute. */
+type Turned = [word: keyof typeof whys | "admitted", ms: number, used: number];
 
 /** `sites` with their weights; `told`, of the month: null where it is what was told before; `uses` of the minute. */
 type Looked = [
@@ -349,81 +363,91 @@ if row and string.find(row, ARGV[2], 1, true) then redis.call('HDEL', KEYS[1], A
 /** One in so many places of a minute is never given away: it asks the platform, once Redis has lost what was sent. */
 const KEPT_FOR_PROBES = 100;
 
+/** Redis does nothing else while a script runs. */
+const TURN_MOST = 64;
+
 /**
- * One request, or why not and how long. What lies further ahead than anything is ever put was put there by a clock that has been
- * set back since: then it is as after a restart. Of the month it is told what was used and left when it was last looked at: since
+ * What is asked for and what was answered in one turn of a process, in its order.
+ *
+ * A request that may not go is told why and how long. What lies further ahead than anything is ever put was put there by a clock that has
+ * been set back since: then it is as after a restart. Of the month it is told what was used and left when it was last looked at: since
  * then, no more than that may have been used, and where Redis knows of less, it is told first what it has lost. The site's share of
  * the minute is as of its last look ({@link shareOfMinute}); what it and all use of it is as of now.
+ *
+ * A request that was answered: its place counts from now on. Of what the platform says of its minute the least is right, for answers come
+ * in any order, and what is under way may not be counted in them. Where Redis was new it says what others have sent.
  */
-const ADMIT = `
-local window, limit, flight = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local own = ARGV[5]
+const TURN = `
+local window, limit, flight, own = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local share, most, known = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 for _, place in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - window)) do
   redis.call('ZREM', KEYS[2], place)
   redis.call('HINCRBY', KEYS[3], string.match(place, '^%S+'), -1)
 end
-local used = redis.call('ZCARD', KEYS[2])
-local gate = redis.call('HMGET', KEYS[1], 'run', 'opens', 'left', 'resets', 'why', 'probed')
+local gate = redis.call('HMGET', KEYS[1], 'run', 'why', 'probed', 'opens', 'left', 'resets')
+local why, probed = gate[2] or 'told', gate[3] or ''
+local opens, left, resets = tonumber(gate[4] or 0), tonumber(gate[5] or 0), tonumber(gate[6] or 0)
 local newest = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2] or 0
-local furthest = math.max(tonumber(gate[2] or 0), tonumber(gate[4] or 0))
-local ahead = tonumber(newest) > now + flight + 1000 or furthest > now + math.max(window, ${WINDOW_MS})
-if gate[1] ~= run or ahead then
+local ahead = tonumber(newest) > now + flight + 1000 or math.max(opens, resets) > now + math.max(window, ${WINDOW_MS})
+local isNew = gate[1] ~= run or ahead
+if isNew then
   redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
-  redis.call('HSET', KEYS[1], 'run', run, 'opens', now + window, 'why', 'new')
-  gate = {run, now + window, false, false, 'new', false}
-  used = 0
+  why, probed, opens, resets = 'new', '', now + window, 0
 end
+local used = redis.call('ZCARD', KEYS[2])
+local uses = tonumber(redis.call('HGET', KEYS[3], own) or 0)
 local total = 0
 for _, requests in ipairs(redis.call('HVALS', KEYS[4])) do total = total + requests end
-if total < tonumber(ARGV[8]) then return {'month', 100, used} end
-local opens = tonumber(gate[2])
-if opens > now then
-  if gate[5] ~= 'new' then return {gate[5], opens - now, used} end
-  if gate[6] then return {'new', gate[6] == 'untold' and opens - now or math.min(opens - now, 100), used} end
-  redis.call('HSET', KEYS[1], 'probed', 'asked')
+local function refused(leftFor)
+  if total < known then return 'month', 100 end
+  if opens > now then
+    if why ~= 'new' then return why, opens - now end
+    if probed ~= '' then return 'new', probed == 'untold' and opens - now or math.min(opens - now, 100) end
+  end
+  if resets > now and left <= 0 then return 'told', resets - now end
+  if used < limit then
+    redis.call('HSET', KEYS[3], own .. '|', now)
+    if uses < share or used < most then return total - known >= leftFor and 'month', 100 end
+  end
+  local oldest = redis.call('ZRANGE', KEYS[2], math.max(used - limit, 0), math.max(used - limit, 0), 'WITHSCORES')
+  local frees = oldest[2] and math.max(oldest[2] + window - now, 1) or 1
+  if used >= limit then return 'minute', frees end
+  return 'share', math.min(math.max(frees, 100), 2000)
 end
-local told = gate[4] and tonumber(gate[4]) > now
-if told and tonumber(gate[3]) <= 0 then return {'told', gate[4] - now, used} end
-local oldest = redis.call('ZRANGE', KEYS[2], math.max(used - limit, 0), math.max(used - limit, 0), 'WITHSCORES')
-local frees = oldest[2] and math.max(oldest[2] + window - now, 1) or 1
-if used >= limit then return {'minute', frees, used} end
-redis.call('HSET', KEYS[3], own .. '|', now)
-if tonumber(redis.call('HGET', KEYS[3], own) or 0) >= tonumber(ARGV[10]) and used >= tonumber(ARGV[11]) then
-  return {'share', math.min(math.max(frees, 100), 2000), used}
+local function learn(pause, said, reset)
+  if why == 'new' and opens > now then
+    if said < 0 then probed = 'untold' else
+      local others = math.max(limit - said - used, 0)
+      for other = 1, others do redis.call('ZADD', KEYS[2], now, 'before ' .. other) end
+      redis.call('HINCRBY', KEYS[3], 'before', others)
+      why, opens, used = 'told', now, used + others
+    end
+  end
+  if pause > 0 and now + pause > opens then why, opens = 'told', now + pause end
+  if said < 0 then return end
+  if resets > now then left = math.min(left, said) else left, resets = said, now + reset end
 end
-if total - ARGV[8] >= tonumber(ARGV[9]) then return {'month', 100, used} end
-redis.call('ZADD', KEYS[2], now + flight, ARGV[4])
-redis.call('HINCRBY', KEYS[3], own, 1)
+local replies = {}
+for at = 9, #ARGV, 5 do
+  local place, purpose, first = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2])
+  local word, ms = 'learned', 0
+  if purpose ~= '' then word, ms = refused(first) else
+    redis.call('ZADD', KEYS[2], 'XX', now, place)
+    if not isNew then learn(first, tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])) end
+  end
+  if not word then
+    redis.call('ZADD', KEYS[2], now + flight, place)
+    redis.call('HINCRBY', KEYS[4], own .. ' ' .. purpose, 1)
+    redis.call('HINCRBY', KEYS[3], own, 1)
+    used, uses, total, left = used + 1, uses + 1, total + 1, left - 1
+    if opens > now then probed = 'asked' end
+  end
+  replies[#replies + 1] = {word or 'admitted', ms, used}
+end
+redis.call('HSET', KEYS[1], 'run', run, 'why', why, 'probed', probed, 'opens', opens, 'left', left, 'resets', resets)
 for at = 2, 3 do redis.call('PEXPIRE', KEYS[at], 2 * window + flight) end
-redis.call('HINCRBY', KEYS[4], ARGV[6], 1)
-redis.call('EXPIRE', KEYS[4], ARGV[7])
-if told then redis.call('HINCRBY', KEYS[1], 'left', -1) end
-return {'admitted', 0, used + 1}`;
+redis.call('EXPIRE', KEYS[4], ARGV[8])
+return replies`;
 
 /** It may have been the one that asks for all: then another one does. */
-const UNSENT = `if redis.call('HGET', KEYS[1], 'probed') == 'asked' then redis.call('HDEL', KEYS[1], 'probed') end`;
-
-/**
- * A request was answered: its place counts from now on. Of what the platform says of its minute the least is right, for answers come
- * in any order, and what is under way may not be counted in them. Where Redis was new it says what others have sent.
- */
-const LEARN = `
-if ARGV[1] ~= '' and redis.call('ZSCORE', KEYS[2], ARGV[1]) then redis.call('ZADD', KEYS[2], now, ARGV[1]) end
-local gate = redis.call('HMGET', KEYS[1], 'run', 'opens', 'left', 'resets', 'why')
-if gate[1] ~= run then return end
-local pause, left, reset = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-if gate[5] == 'new' and tonumber(gate[2]) > now then
-  if left < 0 then redis.call('HSET', KEYS[1], 'probed', 'untold') else
-    local others = math.max(tonumber(ARGV[5]) - left - redis.call('ZCARD', KEYS[2]), 0)
-    for at = 1, others do redis.call('ZADD', KEYS[2], now, 'before ' .. at) end
-    redis.call('HINCRBY', KEYS[3], 'before', others)
-    redis.call('HSET', KEYS[1], 'opens', now, 'why', 'told')
-    gate[2] = now
-  end
-end
-if pause > 0 and now + pause > tonumber(gate[2]) then
-  redis.call('HSET', KEYS[1], 'opens', now + pause, 'why', 'told')
-end
-if left < 0 then return end
-if gate[4] and tonumber(gate[4]) > now then left, reset = math.min(left, gate[3]), gate[4] - now end
-redis.call('HSET', KEYS[1], 'left', left, 'resets', now + reset)`;
+const UNSENT = `if redis.call('HGET', KEYS[1], 'probed') == 'asked' then redis.call('HSET', KEYS[1], 'probed', '') end`;

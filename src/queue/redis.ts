@@ -2,6 +2,7 @@
  * The connection to Redis. A command is answered or fails within seconds, nothing is kept for later while Redis is
  * away, and what fails says in words what is wrong with Redis and what to do.
  */
+import { setImmediate } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { defined } from "../core/defined.ts";
 
@@ -48,9 +49,11 @@ export function openHub(address: RedisAddress) {
     // A command whose answer was lost is asked for again by us, or not at all.
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
+    lazyConnect: true,
   });
   let lastFault: Error | null = null;
   redis.on("error", (error: Error) => (lastFault = error)).on("ready", () => (lastFault = null));
+  const connected = redis.connect().catch(() => {});
   const ask = async <Reply>(command: Promise<Reply>): Promise<Reply> => {
     try {
       return await command;
@@ -62,6 +65,8 @@ export function openHub(address: RedisAddress) {
     /** Where it is, without what is secret: `redis.example.com:6379`. */
     place,
     redis,
+    /** Resolves once it is connected, or is known not to be. */
+    connected,
     /** Any command. @throws RedisTrouble; then it may have run all the same */
     ask,
     ...scriptsOn(redis, ask),
@@ -85,45 +90,28 @@ type Scripts = Readonly<Record<string, (...args: (string | number)[]) => Promise
 
 /** Scripts over one connection. */
 function scriptsOn(redis: Redis, ask: <Reply>(command: Promise<Reply>) => Promise<Reply>) {
-  const scripts = new Map<string, ReturnType<typeof scriptOf>>();
+  const names = new Map<string, string>();
   let told = { life: "", aheadMs: 0 };
-  function scriptOf(lua: string) {
-    const name = `fuelbridge${scripts.size}`;
-    // ioredis sends a script once, and its hash after that.
-    redis.defineCommand(name, {
-      lua: `${PRELUDE}\nlocal function one(KEYS, ARGV)${lua}\nend\n${EACH}`,
-    });
-    return together(SCRIPT_CALLS, async (calls: readonly Call[]): Promise<unknown[]> => {
-      const keys = calls.flatMap((call) => call.keys);
-      const args = calls.flatMap((call) => [call.args.length, ...call.args]);
-      const run = (redis as unknown as Scripts)[name] as Scripts[string];
-      const each = keys.length / calls.length;
-      const reply = await ask(run.call(redis, keys.length, ...keys, each, ...args));
-      const [replies, nowMs, life] = reply as [unknown[], number, string];
-      told = { life, aheadMs: nowMs - performance.now() };
-      return replies;
-    });
-  }
   return {
-    /**
-     * Runs the body of a Lua function, atomically, that knows {@link PRELUDE}; always with as many keys. Under load one command runs
-     * many. @throws RedisTrouble; then it may have run all the same
-     */
-    run(lua: string, call: Call): Promise<unknown> {
-      const script = scripts.get(lua) ?? scriptOf(lua);
-      scripts.set(lua, script);
-      return script(call);
+    /** Runs the body of a Lua function, atomically, that knows {@link PRELUDE}. @throws RedisTrouble; then it may have run all the same */
+    async run(lua: string, { keys, args }: Call): Promise<unknown> {
+      const name = names.get(lua) ?? `fuelbridge${names.size}`;
+      const text = `${PRELUDE}\nlocal function reply()${lua}\nend\nreturn {reply() or false, now, run}`;
+      // ioredis sends a script once, and its hash after that.
+      if (!names.has(lua)) redis.defineCommand(name, { lua: text });
+      names.set(lua, name);
+      const command = (redis as unknown as Scripts)[name] as Scripts[string];
+      const [reply, nowMs, life] = await ask(command.call(redis, keys.length, ...keys, ...args));
+      told = { life: life as string, aheadMs: (nowMs as number) - performance.now() };
+      return reply;
     },
     /** As of the last script: its clock, never ahead of what it is, ms; and which life of Redis it is: a restart or a failover begins another. */
     told: () => ({ life: told.life, nowMs: Math.floor(told.aheadMs + performance.now()) }),
   };
 }
 
-/** Redis does nothing else while a script runs. */
-const SCRIPT_CALLS = 64;
-
 /**
- * What is asked for in one moment, or while its like is under way, goes together: `most` at a time, answered in their order.
+ * What is asked for in one turn of this process, or while its like is under way, goes together: `most` at a time, answered in their order.
  */
 export function together<Item, Reply>(
   most: number,
@@ -133,8 +121,8 @@ export function together<Item, Reply>(
   let isUnderWay = false;
   async function go(): Promise<void> {
     isUnderWay = true;
-    await Promise.resolve();
     while (waiting.length > 0) {
+      await setImmediate();
       const those = waiting.splice(0, most);
       try {
         const replies = await run(those.map(({ item }) => item));
@@ -151,15 +139,6 @@ export function together<Item, Reply>(
     if (!isUnderWay) void go();
     return place.promise;
   };
-}
-
-/** Resolves once it is connected, or is known not to be. */
-async function connected({ redis }: Hub, ms = CONNECT_MS): Promise<void> {
-  if (redis.status === "ready") return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  redis.on("ready", resolve).on("error", resolve);
-  await within(ms, promise);
-  redis.off("ready", resolve).off("error", resolve);
 }
 
 /** What comes of it, but waits no longer than `ms`: it goes on by itself then. */
@@ -228,8 +207,8 @@ export function keysOf(scope: string) {
     /** What BullMQ keeps of a job, who has it, and which nobody has. */
     job: (id: string) => [`${prefix}:${QUEUE}:${id}`, `${prefix}:${QUEUE}:${id}:lock`] as const,
     waiting: `${prefix}:${QUEUE}:prioritized`,
-    /** What came of a request that a worker had. */
-    answer: (id: string) => `${prefix}:answer:${id}`,
+    /** What came of the requests of a job, by request. */
+    answers: (job: string) => `${prefix}:answers:${job}`,
     /** Is there while a worker is heard of. */
     worker: `${prefix}:worker`,
     /** By site: when its daemon was last heard of, and how it is configured. */
@@ -253,20 +232,8 @@ export const QUEUE = "jobs";
 export const PRELUDE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local run = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
-  .. string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
+local run = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
 `;
-
-/** Told how many keys each call has, and of each call its arguments after their number. */
-const EACH = `
-local each, replies, at = tonumber(ARGV[1]), {}, 2
-for call = 1, #KEYS / each do
-  local keys, args = {unpack(KEYS, (call - 1) * each + 1, call * each)}, {}
-  for arg = 1, tonumber(ARGV[at]) do args[arg] = ARGV[at + arg] end
-  at = at + 1 + #args
-  replies[call] = one(keys, args) or false
-end
-return {replies, now, run}`;
 
 export interface Watching {
   readonly note: (message: string, details: Readonly<Record<string, unknown>>) => void;
@@ -316,7 +283,7 @@ export function watch(
   }
   const stopping = new AbortController();
   const stopped = new Promise((resolve) => stopping.signal.addEventListener("abort", resolve));
-  const looked = connected(hub).then(look);
+  const looked = hub.connected.then(look);
   const all = (async () => {
     for (await looked; !stopping.signal.aborted; await look()) await within(lookMs, stopped);
   })();

@@ -39,16 +39,7 @@ interface Failed {
   readonly detail: string;
 }
 
-export interface Queue {
-  /**
-   * Has a request sent at most once by a worker, and brings home what came of it there. It never rejects for what a worker or the queue
-   * itself does: what nobody took is `not-sent`, what somebody took and nobody answered is `torn`.
-   */
-  readonly carry: <Came>(request: object) => Promise<Came | Failed>;
-  /** Why nothing can be carried just now, and what to do; null when all is well. `since`: ISO 8601 UTC. */
-  trouble(): { readonly since: string; readonly message: string; readonly next: string } | null;
-  close(): Promise<void>;
-}
+export type Queue = ReturnType<typeof openSharedSite>["queue"];
 
 /** A daemon's side. Closing the queue closes everything; requests that come later are not admitted. */
 export function openSharedSite(options: SiteOptions) {
@@ -65,7 +56,7 @@ export function openSharedSite(options: SiteOptions) {
         await governor.close();
         await hub.close();
       },
-    } satisfies Queue,
+    },
   };
 }
 
@@ -110,7 +101,7 @@ interface Parcel {
   trouble: Trouble | null;
 }
 
-function bullmqQueue(hub: Hub, keys: Keys, site: SharedGovernor, times: Times): Queue {
+function bullmqQueue(hub: Hub, keys: Keys, site: SharedGovernor, times: Times) {
   const { startMs, runMs, pollMs } = times;
   const bull = new Bull<Bundle>(QUEUE, {
     prefix: keys.prefix,
@@ -125,8 +116,9 @@ function bullmqQueue(hub: Hub, keys: Keys, site: SharedGovernor, times: Times): 
   const inHand = new Set<Promise<unknown>>();
   const { redis: ears } = hub.waiting();
   ears.on("message", (_channel: string, message: string) => {
-    const at = message.indexOf(" ");
-    parcels.get(message.slice(0, at))?.heard.resolve(message.slice(at + 1));
+    const words = message.split("\n");
+    for (const [at, word] of words.entries())
+      if (at % 2 === 0) parcels.get(word)?.heard.resolve(words[at + 1] as string);
   });
   void ears.subscribe(keys.home(site.site)).catch(() => {});
 
@@ -168,8 +160,8 @@ function bullmqQueue(hub: Hub, keys: Keys, site: SharedGovernor, times: Times): 
     closes: boolean,
   ): Promise<readonly [Standing, string]> {
     try {
-      const names = [keys.answer(id), ...keys.job(job), keys.waiting];
-      const reply = await hub.run(STAND, { keys: names, args: [life, closes ? 1 : 0, job] });
+      const names = [keys.answers(job), ...keys.job(job), keys.waiting];
+      const reply = await hub.run(STAND, { keys: names, args: [life, closes ? 1 : 0, job, id] });
       return reply as [Standing, string];
     } catch (error) {
       if (!(error instanceof RedisTrouble)) throw error;
@@ -192,11 +184,16 @@ function bullmqQueue(hub: Hub, keys: Keys, site: SharedGovernor, times: Times): 
   }
 
   return {
+    /**
+     * Has a request sent at most once by a worker, and brings home what came of it there. It never rejects for what a worker or the queue
+     * itself does: what nobody took is `not-sent`, what somebody took and nobody answered is `torn`.
+     */
     carry<Came>(request: object) {
       const carrying = carry(request).finally(() => inHand.delete(carrying));
       inHand.add(carrying);
       return carrying as Promise<Came | Failed>;
     },
+    /** Why nothing can be carried just now, and what to do; null when all is well. */
     trouble: site.trouble,
     async close() {
       await Promise.allSettled(inHand);
@@ -225,7 +222,7 @@ type Standing =
  * taken away, and nobody gets it. Works without memory too.
  */
 const STAND = `
-local answer = redis.call('GET', KEYS[1])
+local answer = redis.call('HGET', KEYS[1], ARGV[4])
 if answer then return {'answered', answer} end
 local lost = ': nobody can tell whether a worker had it'
 if redis.call('EXISTS', KEYS[2]) == 0 then return {'gone', 'Redis has lost the job' .. lost} end
@@ -279,12 +276,15 @@ export function openSharedWorker<Request>(options: SharedOptions, sender: Sender
     );
     const all = Promise.allSettled(working);
     inHand.add(all);
+    const settle = together(BUNDLE_REQUESTS, async (answers: readonly (readonly string[])[]) => {
+      const names = [keys.answers(requests[0]?.id ?? ""), keys.home(site)];
+      await line.run(SETTLE, { keys: names, args: [ANSWER_KEPT_MS, ...answers.flat()] });
+      return [];
+    });
     const settling = working.map(async (one, at) => {
       const came = JSON.stringify(await one);
       await within(GATHER_MS, all);
-      const id = requests[at]?.id ?? "";
-      const names = [keys.answer(id), keys.home(site)];
-      await line.run(SETTLE, { keys: names, args: [came, ANSWER_KEPT_MS, id] });
+      await settle([requests[at]?.id ?? "", came]);
     });
     await Promise.all(settling);
     inHand.delete(all);
@@ -334,7 +334,8 @@ const LATE = notSent({ ...NOBODY, message: "no worker took it in time" });
 /** The clock and the life of Redis are told with every script. */
 const NOTHING = "";
 
-/** Leaves the answer where its site looks for it, whatever Redis has lost meanwhile, and calls it out. */
+/** Leaves answers where their site looks for them, whatever Redis has lost meanwhile, and calls them out. No JSON has a line of its own. */
 const SETTLE = `
-redis.call('PUBLISH', KEYS[2], ARGV[3] .. ' ' .. ARGV[1])
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`;
+redis.call('HSET', KEYS[1], unpack(ARGV, 2))
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+redis.call('PUBLISH', KEYS[2], table.concat(ARGV, '\\n', 2))`;
