@@ -3,9 +3,9 @@
  * ERP's job has not taken is superseded by the next one. One that it has taken is changed by a person, and ended by a version
  * of its own once the job has answered.
  */
-import type { FaultCode } from "../../src/core/faults.ts";
 import type { Surroundings } from "../../src/core/contract.ts";
 import { amountOf, Decimal } from "../../src/core/decimal.ts";
+import { defined } from "../../src/core/defined.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { inGroups } from "../../src/core/groups.ts";
 import type { Facts } from "../../src/core/holdings.ts";
@@ -13,11 +13,12 @@ import { stringifyExact } from "../../src/core/json.ts";
 import { sha256Hex } from "../../src/core/keys.ts";
 import type { Fault } from "../../src/core/record.ts";
 import { type InvoiceDocument, MONEY, type PaymentDocument } from "../../src/ledger/documents.ts";
-import { factLines, factTaxes, orderText } from "../../src/ledger/entries.ts";
+import { factLines, factTaxes, orderText, paymentFacts } from "../../src/ledger/entries.ts";
 import {
   type Capabilities,
   type Desired,
   LedgerError,
+  type LedgerSide,
   PAYMENTS,
   type PaymentOn,
   sideOf,
@@ -31,49 +32,45 @@ import { HOUR_MS } from "../../src/core/time.ts";
 import { inCents } from "../../src/core/text.ts";
 
 /** What is written of a document: its fields that the tables have a column for, `unitPrice` in `unit_price`. */
-interface Staged extends Pick<InvoiceDocument, "number" | "total" | "lines" | "taxes"> {
-  readonly currency: string;
-  readonly state: string;
-  readonly side: string;
-  readonly documentDate: string;
-  readonly dueDate?: string | null;
-  readonly poNumber?: string | null | undefined;
-  readonly description: string | null;
-  readonly invoiceId?: string | null;
-}
+type Staged = Pick<InvoiceDocument, "number" | "total" | "lines" | "taxes" | "description"> &
+  Partial<Pick<InvoiceDocument, "dueDate" | "poNumber">> &
+  Readonly<Record<"content" | "currency" | "state" | "documentDate", string>> & {
+    readonly side: LedgerSide;
+    readonly invoiceId?: string | null;
+  };
 
 /** A version of a document as it is in the tables, with what is paid on it; `taken`: how many before it the ERP's job took. */
 type StagedRow = Staged &
-  Readonly<Record<"id" | "seq" | "version" | "content" | "status" | "taken", string>> &
+  Readonly<Record<"id" | "seq" | "version" | "status" | "taken", string>> &
   Readonly<Record<"message" | "erpNumber" | "partyCode", string | null>> &
   Readonly<Record<"subtotal" | "tax", Decimal>> & {
     readonly payments: readonly PaymentOn[];
     /** What the ERP's own view says of what its job booked from it. */
     readonly booked: readonly SqlRow[];
-    /** The job accepted it so long ago that the view must have it, and does not. */
-    readonly isMissing: boolean;
+    /** Of that, what nobody has cancelled there. */
+    readonly standing: readonly SqlRow[];
+    /** Not null: the job accepted it so long ago that the view must have it. */
+    readonly overdue: string | null;
   };
 
-const stagedOf = (document: InvoiceDocument | PaymentDocument, currency: string): Staged => ({
-  lines: [],
-  taxes: [],
-  ...document,
-  currency,
-  side: sideOf(document),
-  state: "status" in document && document.status === "void" ? "void" : "open",
-  documentDate: "date" in document ? document.date : document.invoiceDate,
-  total: "amount" in document ? document.amount : document.total,
-  ...("amount" in document ? { invoiceId: document.invoice } : {}),
-});
-
-/** What the ERP's job is told is one content: the rest of a document changes nothing there. @throws Refused as {@link cellsOf} */
-const contentOf = (document: InvoiceDocument | PaymentDocument, currency: string): string =>
-  hashOf(rowsOf(stagedOf(document, currency)));
-
-const hashOf = (rows: object): string => sha256Hex(stringifyExact(rows));
+/** `content`: what the ERP's job is told is one content, the rest of a document changes nothing there. @throws Refused as {@link cellsOf} */
+function stagedOf(document: InvoiceDocument | PaymentDocument, currency: string): Staged {
+  const staged = {
+    lines: [],
+    taxes: [],
+    ...document,
+    currency,
+    side: sideOf(document),
+    state: "status" in document && document.status === "void" ? "void" : "open",
+    documentDate: "amount" in document ? document.date : document.invoiceDate,
+    total: "amount" in document ? document.amount : document.total,
+    ...("amount" in document ? { invoiceId: document.invoice } : {}),
+  };
+  return { ...staged, content: sha256Hex(stringifyExact(rowsOf(staged))) };
+}
 
 /** Rows by their tables. @throws Refused as {@link cellsOf} */
-const rowsOf = (staged: Staged) => ({
+const rowsOf = (staged: Pick<Staged, "lines" | "taxes">) => ({
   fuelbridge_document: [cellsOf("fuelbridge_document", staged)],
   fuelbridge_line: staged.lines.map((line) => cellsOf("fuelbridge_line", line)),
   fuelbridge_tax: staged.taxes.map((tax) => cellsOf("fuelbridge_tax", tax)),
@@ -95,39 +92,43 @@ function cellsOf(table: string, fields: object, prefix = ""): SqlRow {
     const text = value instanceof Decimal ? value.plain() : value;
     if (field === "party") Object.assign(cells, cellsOf(table, value as object, "party_"));
     if (type === undefined || OWN.test(name) || typeof text !== "string") continue;
-    const [code, keeps] = faultOf(type, text) ?? [];
-    if (code !== undefined) {
-      const message = `the column ${table}.${name} keeps ${keeps}`;
-      throw new Refused({ code, message, next: NEXT, field: name });
-    }
+    expectKept(table, name, type, text);
     cells[name] = text;
   }
   return cells;
 }
 
-/** Why a column of this type does not keep a text whole; null: it does. */
-function faultOf(type: string, text: string): readonly [code: FaultCode, keeps: string] | null {
+/** @throws Refused when a column of this type does not keep a text whole */
+function expectKept(table: string, field: string, type: string, text: string): void {
   const [most = Infinity, places = 0] = (type.match(/\d+/g) ?? []).map(Number);
   const [whole = "", fraction = ""] = text.replace(/^-/, "").split(".");
   const isAmount = type.startsWith("numeric");
-  if (isAmount && (whole.length > most - places || fraction.length > places))
-    return ["too-many-digits", `${most - places} digits before and ${places} after the point`];
-  if (!isAmount && Array.from(text).length > most) return ["text-too-long", `${most} characters`];
-  if (text.includes("\0") || !text.isWellFormed())
-    return ["text-not-kept", "no characters that are no text"];
-  return null;
+  const isTooMuch = whole.length > most - places || fraction.length > places;
+  const digits = `${most - places} digits before and ${places} after the point`;
+  const isNoText = text.includes("\0") || !text.isWellFormed();
+  const faults = [
+    [isAmount && isTooMuch, "too-many-digits", digits],
+    [!isAmount && Array.from(text).length > most, "text-too-long", `${most} characters`],
+    [isNoText, "text-not-kept", "no characters that are no text"],
+  ] as const;
+  for (const [is, code, keeps] of faults) {
+    const message = `the column ${table}.${field} keeps ${keeps}`;
+    if (is) throw new Refused({ code, message, next: NEXT, field });
+  }
 }
 
-/** A row as fields: amounts exact, days without a time. */
+/** A row as fields, amounts exact. */
 const fieldsOf = (table: string, row: SqlRow): object =>
   Object.fromEntries(
     Object.entries(row).map(([name, text]) => {
-      const type = PARTS.get(`${table}.${name}`) ?? "";
+      const isAmount = PARTS.get(`${table}.${name}`)?.startsWith("numeric") === true;
       const field = name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-      if (text !== null && type.startsWith("numeric")) return [field, Decimal.of(text).shortest()];
-      return [field, /^date\b/.test(type) ? (text?.slice(0, 10) ?? null) : text];
+      return [field, isAmount && text !== null ? Decimal.of(text).shortest() : text];
     }),
   );
+
+const VIEW = "fuelbridge_invoices";
+const BY_LINE = "order by line";
 
 /** An empty list is none. */
 const listOf = (values: readonly unknown[]): string =>
@@ -145,52 +146,52 @@ const UNPAID =
 async function newestWhere(
   query: Query,
   { kind, views, viewWithin }: Pick<Tables, "views" | "viewWithin"> & { readonly kind: StagedKind },
-  column: "id" | "seq" | "number" | "invoice_id",
+  column: string,
   values: readonly string[],
 ): Promise<StagedRow[]> {
+  const isViewed = kind === "invoice" && views.includes("invoices");
+  const answered = `d.status = 'accepted' and d.answered_at < current_timestamp - interval '${viewWithin}' hour`;
+  const isOverdue = isViewed && viewWithin > 0 ? answered : "d.seq is null";
   const heads = await query(
-    `select d.*, ${TAKEN}, case when d.answered_at < current_timestamp - interval '${viewWithin}' hour then 1 end as settled from fuelbridge_document d where d.kind = ? and ${NEWEST} and d.${column} in (${listOf(values)})`,
+    `select d.*, ${TAKEN}, case when ${isOverdue} then 1 end as overdue from fuelbridge_document d where d.kind = ? and ${NEWEST} and d.${column} in (${listOf(values)})`,
     [kind, ...values],
   );
-  /** By `key`: rows of a table that belong to them. */
-  const belonging = async (table: string, key: string, column: string, more: string) => {
-    const keys = heads.map((head) => head[column] ?? "");
-    const sql = `select d.* from ${table} d where d.${key} in (${listOf(keys)}) ${more}`;
-    const rows = kind === "payment" ? [] : await query(sql, keys);
-    const fields = Map.groupBy(rows, (row) => row[key]);
+  /** Rows of a table that name some of them by `key`: a version by its seq, a document by its id. */
+  const belonging = async (some: readonly SqlRow[], table: string, key: string, more: string) => {
+    const column = key === "document_seq" ? "seq" : "id";
+    const keys = some.map((head) => head[column] ?? "");
+    const sql = `select * from ${table} where ${key} in (${listOf(keys)}) ${more}`;
+    const rows = keys.length === 0 ? [] : await query(sql, keys);
+    const byKey = Map.groupBy(rows, (row) => row[key]?.trimEnd());
     return (head: SqlRow) =>
-      (fields.get(head[column]) ?? []).map((row) => fieldsOf(table, row) as StagedRow);
+      (byKey.get(head[column] ?? "") ?? []).map((row) => fieldsOf(table, row) as StagedRow);
   };
-  const lines = await belonging("fuelbridge_line", "document_seq", "seq", "order by d.line");
-  const taxes = await belonging("fuelbridge_tax", "document_seq", "seq", "order by d.line");
-  const isPaid = `and d.kind = 'payment' and d.status <> 'rejected' and ${NEWEST}`;
-  const paid = await belonging("fuelbridge_document", "invoice_id", "id", isPaid);
-  const ids = heads.flatMap(({ id, status }) => (status === "accepted" && id ? [id] : []));
-  const isViewed = kind === "invoice" && views.includes("invoices") && ids.length > 0;
-  const viewed = `select * from fuelbridge_invoices where platform_id in (${listOf(ids)}) order by id`;
-  const booked = Map.groupBy(
-    isViewed ? unpadded(await query(viewed, ids)) : [],
-    (row) => row["platform_id"],
-  );
-  return heads.map((head) => ({
-    ...(fieldsOf("fuelbridge_document", head) as StagedRow),
-    lines: lines(head) as unknown as Staged["lines"],
-    taxes: taxes(head) as unknown as Staged["taxes"],
-    payments: paid(head).map(({ id, total, status }) => ({
-      mark: id,
-      id,
-      amount: total,
-      isPending: status !== "accepted",
-    })),
-    booked: booked.get(head["id"]) ?? [],
-    isMissing:
-      isViewed &&
-      viewWithin > 0 &&
-      head["status"] === "accepted" &&
-      head["settled"] !== null &&
-      !booked.has(head["id"]),
-  }));
+  const all = kind === "payment" ? [] : heads;
+  const lines = await belonging(all, "fuelbridge_line", "document_seq", BY_LINE);
+  const taxes = await belonging(all, "fuelbridge_tax", "document_seq", BY_LINE);
+  // A payment has one version.
+  const isPaid = "and kind = 'payment' and status <> 'rejected'";
+  const paid = await belonging(all, "fuelbridge_document", "invoice_id", isPaid);
+  const accepted = heads.filter(({ status }) => isViewed && status === "accepted");
+  const bookedOf = await belonging(accepted, VIEW, "platform_id", "order by id");
+  return heads.map((head) => {
+    const booked = unpadded(bookedOf(head) as unknown as SqlRow[]);
+    return {
+      ...(fieldsOf("fuelbridge_document", head) as StagedRow),
+      lines: lines(head) as unknown as Staged["lines"],
+      taxes: taxes(head) as unknown as Staged["taxes"],
+      payments: paid(head).map(({ id, total, status }) => {
+        return { mark: id, id, amount: total, isPending: status !== "accepted" };
+      }),
+      booked,
+      standing: booked.filter(({ state }) => state !== "cancelled"),
+    };
+  });
 }
+
+/** The ERP's job does not work on it. */
+const isUntaken = (status: string | null = null): boolean =>
+  status === "new" || status === "rejected";
 
 /** From 200 values on MariaDB does not look into its index any more to know how many rows they name. */
 const PAGE = 100;
@@ -218,62 +219,50 @@ async function insertVersion(wire: Sql, query: Query, own: SqlRow, staged: Stage
 }
 
 /** `answerWithin`, `viewWithin`: hours. */
-interface Tables extends Pick<SqlStagingConfig, "answerWithin" | "views" | "viewWithin"> {
-  readonly wire: Sql;
-  readonly surroundings: Pick<Surroundings, "currency" | "notebook">;
-}
+type Tables = Pick<SqlStagingConfig, "answerWithin" | "views" | "viewWithin"> &
+  Pick<Surroundings, "currency" | "notebook"> & { readonly wire: Sql };
 
 function records<K extends StagedKind>(tables: Tables, kind: K): Records<K, Staged, StagedRow> {
-  const {
-    wire,
-    answerWithin,
-    surroundings: { currency },
-  } = tables;
+  const { wire, answerWithin, currency } = tables;
   const own = { ...tables, kind };
   return {
-    async search({ marks = [], ids = [], numbers = [], documents = [], desired }, { signal }) {
+    async search({ marks = [], ids = [], numbers = [], documents = [] }, { signal }) {
       // Payments call a document by its id, and are found by what they pay.
-      const isPayment = kind === "payment";
-      const called = desired === undefined ? numbers : [];
-      const named = new Set([...marks, ...ids, ...(isPayment ? [] : called)]);
-      const others = isPayment ? [...documents, ...called] : numbers;
-      const names = [
-        ["id", [...named]],
-        [isPayment ? "invoice_id" : "number", others],
-      ] as const;
+      const names =
+        kind === "payment"
+          ? { id: [...marks, ...ids], invoice_id: [...documents, ...numbers] }
+          : { id: [...marks, ...ids, ...numbers], number: numbers };
       return wire.transaction(signal, async (query) => {
         const found = new Map<string, StagedRow>();
-        for (const [column, values] of names)
-          for (const some of inGroups(values, PAGE))
+        for (const [column, values] of Object.entries(names))
+          for (const some of inGroups([...new Set(values)], PAGE))
             for (const row of await newestWhere(query, own, column, some)) found.set(row.seq, row);
         return [...found.values()];
       });
     },
     async *list({ dated, changedSince, open }, from, signal) {
-      const days =
-        dated === null || changedSince !== null
-          ? ["0001-01-01", "9999-12-31"]
-          : [dated.from, dated.to];
+      const isAll = dated === null || changedSince !== null;
+      const days = isAll ? ["0001-01-01", "9999-12-31"] : [dated.from, dated.to];
       const condition = `d.document_date between ? and ?${open ? UNPAID : ""}`;
       const asked = `select d.seq from fuelbridge_document d where d.kind = ? and d.seq > ? and (${condition}) order by d.seq`;
+      const after = async (seq: string) => {
+        const values = [kind, seq, ...days];
+        const rows = await wire.transaction(signal, (query) => query(asked, values));
+        return rows.map((row) => row["seq"] ?? "");
+      };
       // What is looked through is looked through once for all pages, and a version that is written meanwhile comes last.
-      for (let after = from ?? "0", goesOn = true; goesOn;) {
-        const values = [kind, after, ...days];
-        const found = await wire.transaction(signal, (query) => query(asked, values));
-        goesOn = found.length > 0;
-        const seqs = found.map(({ seq }) => seq ?? "");
-        for (const some of goesOn ? inGroups(seqs, PAGE) : [[]]) {
-          const rows = await wire.transaction(signal, (query) =>
-            newestWhere(query, own, "seq", some),
-          );
-          after = some.at(-1) ?? after;
-          yield { rows, position: after };
+      for (
+        let seqs = await after(from ?? "0");
+        seqs.length > 0;
+        seqs = await after(seqs.at(-1) ?? "")
+      )
+        for (const some of inGroups(seqs, PAGE)) {
+          const page = (query: Query) => newestWhere(query, own, "seq", some);
+          yield { rows: await wire.transaction(signal, page), position: some.at(-1) ?? "" };
         }
-      }
     },
     async create({ desired: { mark: id }, values }, { signal }) {
-      const content = hashOf(rowsOf(values));
-      const first = { kind, id, version: "1", content, status: "new" };
+      const first = { kind, id, version: "1", content: values.content, status: "new" };
       await wire.transaction(signal, (query) => insertVersion(wire, query, first, values));
       return id;
     },
@@ -285,26 +274,22 @@ function records<K extends StagedKind>(tables: Tables, kind: K): Records<K, Stag
           [kind, id],
         );
         const { seq = null, version, status } = all.at(-1) ?? {};
-        const isUntaken = status === "new" || status === "rejected";
-        if (version !== native.version || (values !== null && !isUntaken)) throw raced();
+        if (version !== native.version || (values !== null && !isUntaken(status))) throw raced();
         const taken = all.find((one) => one["status"] === "taken");
         if (taken !== undefined) throw heldBy(number, taken, answerWithin);
         if (status === "new")
           await query("update fuelbridge_document set status = 'superseded' where seq = ?", [seq]);
         // The job has never seen it, so nothing is there to be cancelled.
         const isWithdrawn = values === null && all.every((one) => one["status"] !== "accepted");
-        const own = {
-          kind,
-          id,
-          version: String(Number(version) + 1),
-          content: contentOf(document, currency),
-          status: isWithdrawn ? "withdrawn" : "new",
-          ...(isWithdrawn ? { message: "withdrawn before the ERP took it" } : {}),
-        };
+        const own = isWithdrawn
+          ? { status: "withdrawn", message: "withdrawn before the ERP took it" }
+          : { status: "new" };
+        const { content } = stagedOf(document, currency);
+        const next = { kind, id, version: String(Number(version) + 1), content, ...own };
         // What is void may name what is no longer there: the row itself is what ends.
-        const ended = "endedDate" in document ? { endedDate: document.endedDate } : {};
-        const staged = values ?? { ...native, ...ended, state: "void" };
-        await insertVersion(wire, query, own, staged);
+        const { endedDate } = document as InvoiceDocument;
+        const ended = { ...native, endedDate, state: "void" };
+        await insertVersion(wire, query, next, values ?? ended);
       }),
   };
 }
@@ -337,28 +322,31 @@ const invoiceFacts = (staged: Staged): Facts => ({
   taxes: factTaxes(staged),
 });
 
-const paymentFacts = ({ documentDate, total, side, invoiceId, description }: Staged): Facts => ({
-  days: { date: documentDate },
-  money: { amount: total },
-  words: { side, document: invoiceId ?? null, reference: description },
-});
+const paidFacts = ({ side, documentDate: date, total: amount, ...staged }: Staged): Facts =>
+  paymentFacts({
+    side,
+    date,
+    amount,
+    document: staged.invoiceId ?? null,
+    text: staged.description,
+  });
 
 export const tableOf = <K extends StagedKind>(
   tables: Tables,
   kind: K,
 ): Table<K, Staged, StagedRow> => {
-  const { currency, notebook } = tables.surroundings;
+  const { wire, currency, notebook } = tables;
   const isPayment = kind === "payment";
   return {
     can: isPayment ? PAYMENTS.can : CAN,
     records: records<K>(tables, kind),
-    accept: (document) => void contentOf(document, currency),
+    accept: (document) => void stagedOf(document, currency),
     write: (document) => stagedOf(document, currency),
-    facts: isPayment ? paymentFacts : invoiceFacts,
+    facts: isPayment ? paidFacts : invoiceFacts,
     answers: {
       withinMs: tables.answerWithin * HOUR_MS,
-      source: answersOf(tables.wire, kind, notebook),
-      versionOf: (document) => contentOf(document, currency),
+      source: answersOf(wire, kind, notebook),
+      versionOf: (document) => stagedOf(document, currency).content,
     },
     read(row, desired) {
       const { id, number, total, subtotal: untaxed, tax, payments } = row;
@@ -387,28 +375,23 @@ export const tableOf = <K extends StagedKind>(
  * of what was rejected by the refusal; reconciliation must not take it for a document that the ERP has.
  */
 function isOverThere(row: StagedRow, desired: readonly Desired[]): boolean {
-  const { status, state, taken, booked } = row;
-  if (booked.length > 0 && standing(row).length === 0) return true;
+  const { status, state, taken, booked, standing } = row;
+  if (booked.length > 0 && standing.length === 0) return true;
   const isUnbooked = ["withdrawn", "superseded", ...(desired.length > 0 ? [] : ["rejected"])];
   return isUnbooked.includes(status) ? taken === "0" : state === "void" && booked.length === 0;
 }
 
-/** Of what the ERP's job booked from it, what nobody has cancelled there. */
-const standing = ({ booked }: Pick<StagedRow, "booked">): readonly SqlRow[] =>
-  booked.filter((row) => row["state"] !== "cancelled");
+const SUMS = ["untaxed", "tax", "total", "open"] as const;
 
 /** Amounts that the ERP's own invoice of it shows: of one that stands alone. */
-function bookedSums(row: StagedRow): Partial<Record<(typeof SUMS)[number], Decimal>> {
-  const [only, another] = standing(row);
-  if (only === undefined || another !== undefined) return {};
-  const shown = SUMS.map((name) => [name, only[name] ?? ""] as const);
-  return Object.fromEntries(
-    shown.flatMap(([name, text]) =>
-      Decimal.is(text) ? [[name, Decimal.of(text).shortest()]] : [],
-    ),
-  );
+function bookedSums({ standing: [only, another] }: StagedRow) {
+  const sums: Partial<Record<(typeof SUMS)[number], Decimal>> = {};
+  for (const name of SUMS) {
+    const text = another === undefined ? (only?.[name] ?? "") : "";
+    if (Decimal.is(text)) sums[name] = Decimal.of(text).shortest();
+  }
+  return sums;
 }
-const SUMS = ["untaxed", "tax", "total", "open"] as const;
 
 /**
  * What is open of it: by the ERP's own invoice, where a payment that its job has not answered may be booked or not. `others`:
@@ -419,7 +402,7 @@ function openThere(row: StagedRow, total: Decimal) {
   const [least, most] = [less(row.payments), less(row.payments.filter((one) => !one.isPending))];
   const { open: its = least } = bookedSums(row);
   if (its.compare(least) < 0) {
-    const by = standing(row)[0]?.["cleared_by"] ?? MONEY;
+    const by = row.standing[0]?.["clearedBy"] ?? MONEY;
     const instead = by === "" || by === MONEY ? null : by;
     return { open: its, others: [{ mark: null, amount: least.minus(its), instead }], missing: [] };
   }
@@ -431,59 +414,55 @@ function openThere(row: StagedRow, total: Decimal) {
 
 const EARLIER = "an earlier version, which the ERP's job has taken though this one superseded it";
 
+const nameOf = ({ number, id }: SqlRow) => number ?? id;
+
 /** What every row says of its version. One that the ERP rejected is a person's until its content is another one. */
 function headOf(row: StagedRow, desired: readonly Desired[], currency: string) {
-  const { id, seq, state, status, version, erpNumber } = row;
-  const invoices = standing(row)
-    .map((one) => one["number"] ?? one["id"])
-    .join(" and ");
+  const { id, seq, number, state, status, version, erpNumber, booked, standing } = row;
+  const invoices = standing.map(nameOf).join(" and ");
   const wanted = desired.find(({ mark }) => mark === id)?.document as InvoiceDocument | undefined;
-  const isSame = wanted === undefined || contentOf(wanted, currency) === row.content;
-  const isUntaken = status === "new" || status === "rejected";
-  const refusal: Fault = {
+  const isSame = wanted === undefined || stagedOf(wanted, currency).content === row.content;
+  const rejected: Fault = {
     code: "rejected-by-erp",
     message: row.message ?? "",
     next: "Correct what the ERP says and set the row to new there, then retry; or correct the document on the platform.",
   };
-  const stands = state === "void" && standing(row).length > 0;
   const uncancelled: Fault = {
     code: "not-cancelled",
-    message: `the ERP's job accepted the void of ${row.number}, and fuelbridge_invoices shows ${invoices} as it was`,
+    message: `the ERP's job accepted the void of ${number}, and ${VIEW} shows ${invoices} as it was`,
     next: "Cancel it in the ERP, or correct the view; then retry.",
   };
-  const unread = standing(row).flatMap((one) =>
-    SUMS.filter((name) => !Decimal.is(one[name] ?? "")).map(
-      (name) =>
-        `fuelbridge_invoices, ${one["number"] ?? one["id"]}: ${name} is "${one[name] ?? ""}"`,
-    ),
-  );
   const missing: Fault = {
     code: "not-there",
-    message: `the ERP's job accepted ${row.number}${erpNumber === null ? "" : ` as ${erpNumber}`}, and fuelbridge_invoices does not have it`,
+    message: `the ERP's job accepted ${number}${erpNumber === null ? "" : ` as ${erpNumber}`}, and ${VIEW} does not have it`,
     next: "Look for it in the ERP. If somebody deleted it, enter it there again or void it on the platform; if it is there, correct the view.",
   };
+  const unread = standing.flatMap((one) =>
+    SUMS.flatMap((name) =>
+      Decimal.is(one[name] ?? "") ? [] : `${VIEW}, ${nameOf(one)}: ${name} is "${one[name] ?? ""}"`,
+    ),
+  );
+  const badCell: Fault = { code: "bad-cell", message: unread.join(" and "), next: NEXT_IN_VIEW };
+  const isMissing = row.overdue !== null && booked.length === 0 && state === "open";
   // What cannot be compared must not count as alike.
-  const gap: Fault | null =
-    row.isMissing && state === "open"
-      ? missing
-      : unread.length > 0
-        ? { code: "bad-cell", message: unread.join(" and "), next: NEXT_IN_VIEW }
-        : null;
+  const [gap] = [...(isMissing ? [missing] : []), ...(unread.length > 0 ? [badCell] : [])];
+  const [refusal] = [
+    ...(isSame && status === "rejected" ? [rejected] : []),
+    ...(state === "void" && standing.length > 0 ? [uncancelled] : []),
+  ];
+  const besides = [
+    [row.taken !== "0" && state === "open", `version ${version} alone`, EARLIER],
+    [standing.length > 1, "one invoice", `invoices ${invoices} with its platform_id`],
+    [gap !== undefined, "one invoice", gap?.message ?? ""],
+  ] as const;
   return {
     id,
     mark: id,
     version: seq,
-    ...(erpNumber === null ? {} : { called: erpNumber }),
-    ...(isSame || !isUntaken ? { fixed: AMENDABLE } : {}),
-    ...(isSame && status === "rejected" ? { refusal } : {}),
-    ...(stands ? { refusal: uncancelled } : {}),
-    ...(gap === null ? {} : { untold: gap }),
-    besides: (
-      [
-        [row.taken !== "0" && state === "open", `version ${version} alone`, EARLIER],
-        [standing(row).length > 1, "one invoice", `invoices ${invoices} with its platform_id`],
-        [gap !== null, "one invoice", gap?.message ?? ""],
-      ] as const
-    ).flatMap(([is, expected, held]) => (is ? [{ field: "record", expected, held }] : [])),
+    ...(isSame || !isUntaken(status) ? { fixed: AMENDABLE } : {}),
+    ...defined({ called: erpNumber ?? undefined, refusal, untold: gap }),
+    besides: besides.flatMap(([is, expected, held]) =>
+      is ? [{ field: "record", expected, held }] : [],
+    ),
   };
 }

@@ -6,7 +6,7 @@ import { offered, openLedger } from "../../src/ledger/table.ts";
 import { SqlStagingConfig } from "./config.ts";
 import { tableOf } from "./documents.ts";
 import { partsOf, sqlOf } from "./schema.ts";
-import { BOOKS, differingView, SCHEMA, type View, viewSource } from "./sources.ts";
+import { BOOKS, neededIn, SCHEMA, type View, viewSource } from "./sources.ts";
 
 /** Invoices are read as what they are, and as what was paid. */
 const sourcesOf = (views: readonly View[]): (readonly [string, View])[] => [
@@ -23,7 +23,7 @@ export const sqlStaging = defineConnector<SqlStagingConfig>({
   }),
   open(config, surroundings) {
     const wire = openSql(config);
-    const tables = { wire, surroundings, ...config };
+    const tables = { ...surroundings, ...config, wire };
     const ledger = openLedger({
       ...BOOKS,
       tables: {
@@ -48,17 +48,15 @@ export const sqlStaging = defineConnector<SqlStagingConfig>({
  */
 async function expectSchema(wire: Sql, views: readonly View[], signal: AbortSignal): Promise<void> {
   const rows = await wire.transaction(signal, (query) => query(sqlOf(wire.dialect)));
-  const held = new Map(rows.map(({ name, type }) => [name ?? "", type ?? ""]));
+  const held = new Map(rows.map(({ name = null, type = null }) => [name, type]));
   const told = [...partsOf(wire.dialect), ["encoding", "utf8"] as const].flatMap(
     ([name, wanted]) => {
       const its = held.get(name) ?? "missing";
       return its === wanted ? [] : [`${name} is ${its}, not ${wanted}`];
     },
   );
-  for (const view of views) {
-    const difference = await differingView(view, [...held.keys()]);
-    if (difference !== null) told.push(difference);
-  }
+  for (const column of views.flatMap(neededIn))
+    if (!held.has(column)) told.push(`${column} is missing`);
   if (told.length > 0)
     throw new SourceUnavailable(`${BOOKS.name}: ${told.join("; ")}`, {
       next: SCHEMA,

@@ -1,5 +1,5 @@
 /** What the ERP tells: whole lists by its views, and what its job made of each row. */
-import type { Acknowledgement, Source, Surroundings } from "../../src/core/contract.ts";
+import type { Page, Source, Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { SourceUnavailable } from "../../src/core/errors.ts";
 import { PartFault } from "../../src/formats/format.ts";
@@ -53,22 +53,14 @@ const viewsOf = (view: View, source = ""): (readonly [part: string, name: string
     .filter((part) => part === HEADS || source !== "paidInvoices")
     .map((part) => [part, part === HEADS ? `fuelbridge_${view}` : `fuelbridge_invoice_${part}`]);
 
-/** Where its views lack columns that the shipped profile of its name has; null: nowhere. @param columns `view.column` */
-export async function differingView(
-  view: View,
-  columns: readonly string[],
-): Promise<string | null> {
-  const parts = viewsOf(view).map(([part, name]) => {
-    const own = columns.filter((column) => column.startsWith(`${name}.`));
-    const header = own.map((column) => column.slice(name.length + 1));
-    return [part, { name, header, rows: [] }] as const;
-  });
-  const pages = pagesOfRows(profileOf(view), new Map(parts), NEXT);
-  return pages.next().then(
-    () => null,
-    (error: Error) => error.message,
+/** The columns that its views must have: `fuelbridge_prices.price`. */
+export const neededIn = (view: View): string[] =>
+  viewsOf(view).flatMap(([part, name]) =>
+    columnsOf(profileOf(view), part)
+      .filter(({ optional }) => !optional)
+      .flatMap(({ label }) => label ?? [])
+      .map((column) => `${name}.${column}`),
   );
-}
 
 /** Says of each invoice in `paid_by_platform` whether payments that came from the platform are all of it. */
 async function paidThere(query: Query): Promise<(row: SqlRow) => SqlRow> {
@@ -94,27 +86,16 @@ export const viewSource = (wire: Sql, view: View, source: string): Source => ({
         if (wire.dialect === "postgresql")
           await query("set transaction isolation level repeatable read");
         const parts = new Map<string, RowsOf>();
-        const isPaid = view === "invoices" ? await paidThere(query) : null;
+        const paid = view === "invoices" ? await paidThere(query) : (row: SqlRow) => row;
         for (const [part, name] of viewsOf(view, source)) {
-          const all = unpadded(await query(`select * from ${name}`));
-          const rows = isPaid === null || part !== HEADS ? all : all.map(isPaid);
-          // A view without a row does not tell its columns.
-          const columns = columnsOf(profileOf(view), part).flatMap(({ label }) => label ?? []);
-          const [first] = rows;
-          parts.set(part, {
-            name,
-            rows,
-            header: first === undefined ? columns : Object.keys(first),
-          });
+          const rows = unpadded(await query(`select * from ${name}`));
+          parts.set(part, { name, rows: part === HEADS ? rows.map(paid) : rows });
         }
         return parts;
       }),
     );
     try {
-      for await (const page of pagesOfRows(profileOf(view), told, NEXT)) {
-        if (signal.aborted) return;
-        yield page;
-      }
+      yield* pagesOfRows(profileOf(view), told, NEXT, signal);
     } catch (error) {
       if (!(error instanceof PartFault)) throw error;
       throw new SourceUnavailable(`the view ${error.message}`, { next: NEXT, cause: error });
@@ -125,7 +106,12 @@ export const viewSource = (wire: Sql, view: View, source: string): Source => ({
 /** At once. */
 const ANSWERS = 500;
 const ANSWER =
-  "select seq, id, content, status, message, erp_number, answered_at from fuelbridge_document";
+  "select seq, id, content, status, message, erp_number, answered_at, (select coalesce(max(told_in), 0) + 1 from fuelbridge_document) as number from fuelbridge_document";
+const READ_NOW = `${ANSWER} where untold = ? union ${ANSWER} where kind = ? and told_in > ? and told_in < ? order by seq limit ${ANSWERS}`;
+const READ =
+  "update fuelbridge_document set told = status, told_at = answered_at, told_in = ? where seq = ? and status = ? and coalesce(answered_at, written_at) = coalesce(?, written_at)";
+/** No look has a greater number. */
+const LAST = "9223372036854775807";
 
 /**
  * What the job has answered: each answer once, and again when it says something else later. What is read in one look has one
@@ -142,42 +128,29 @@ export const answersOf = (
     const noted = `answers to ${kind}`;
     const last = notebook?.get(noted) ?? "0";
     let number: string | null = null;
-    let isAny = false;
     for (let count = ANSWERS; count === ANSWERS && !signal.aborted;) {
-      const rows = await asked(async (query) => {
-        const [next] = await query(
-          "select coalesce(max(told_in), 0) + 1 as number from fuelbridge_document",
-        );
-        number ??= next?.["number"] ?? null;
-        const sql = `${ANSWER} where untold = ? union ${ANSWER} where kind = ? and told_in > ? and told_in < ? order by seq limit ${ANSWERS}`;
-        return query(sql, [kind, kind, last, number]);
-      });
+      const values: string[] = [kind, kind, last, number ?? LAST];
+      const rows = await asked((query) => query(READ_NOW, values));
+      number ??= rows[0]?.["number"] ?? null;
       count = rows.length;
-      isAny ||= count > 0;
-      if (count > 0)
-        yield {
-          changes: [],
-          position: null,
-          acknowledgements: rows.map((row) => verdictOf(kind, row)),
-        };
+      if (count > 0) yield pageOf(kind, rows);
       // The page is durable.
       await asked(async (query) => {
         for (const { seq = null, status = null, answered_at = null } of rows)
-          await query(
-            "update fuelbridge_document set told = status, told_at = answered_at, told_in = ? where seq = ? and status = ? and coalesce(answered_at, written_at) = coalesce(?, written_at)",
-            [number, seq, status, answered_at],
-          );
+          await query(READ, [number, seq, status, answered_at]);
       });
-      if (isAny && count < ANSWERS) notebook?.set(noted, number);
+      if (number !== null && count < ANSWERS) notebook?.set(noted, number);
     }
   },
 });
 
-const verdictOf = (kind: StagedKind, row: SqlRow): Acknowledgement => ({
-  exchange: `${kind}/${row["id"]}`,
-  item: row["content"] ?? "",
-  verdict: row["status"] === "rejected" ? "refused" : "accepted",
-  detail: [row["message"], row["erp_number"] && `ERP number ${row["erp_number"]}`]
-    .filter(Boolean)
-    .join("; "),
+const pageOf = (kind: StagedKind, rows: readonly SqlRow[]): Page => ({
+  changes: [],
+  position: null,
+  acknowledgements: rows.map(({ id, content, status, message, erp_number }) => ({
+    exchange: `${kind}/${id}`,
+    item: content ?? "",
+    verdict: status === "rejected" ? "refused" : "accepted",
+    detail: [message, erp_number && `ERP number ${erp_number}`].filter(Boolean).join("; "),
+  })),
 });

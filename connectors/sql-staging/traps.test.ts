@@ -736,7 +736,7 @@ describe.each(dialects.filter((dialect) => isThere[dialect]))("%s", (dialect) =>
       "fuelbridge_line.unit is missing, not varchar(20)",
       "fuelbridge_tax.account is varchar(40), not varchar(80) not null",
       "fuelbridge_once is missing, not unique (id, kind, version)",
-      "fuelbridge_prices line 1: the file ",
+      "fuelbridge_prices.price is missing",
     ];
     const refused = endpoint.check(never);
     await expect(refused).rejects.toMatchObject({ stop: "scope" });

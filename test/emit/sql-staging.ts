@@ -53,7 +53,7 @@ async function written(
   const table = tableOf(
     {
       wire: { dialect, transaction: (_signal, run) => run(query) },
-      surroundings: surroundingsIn("."),
+      ...surroundingsIn("."),
       answerWithin: 26,
       viewWithin: 26,
       views: [],

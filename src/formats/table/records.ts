@@ -24,7 +24,7 @@ import {
   within,
 } from "../format.ts";
 import { checkTotals, type Manifest } from "../manifest.ts";
-import { openTable, type Table } from "./columns.ts";
+import { columnsOf, openTable, type Table } from "./columns.ts";
 import type { Layout } from "./layouts.ts";
 import { HEADS, type Profile } from "./profile.ts";
 import {
@@ -415,10 +415,9 @@ const PAGE = 1_000;
 /** Of a view, whose pages are kept as they come. */
 const VIEW_PAGE = 200;
 
-/** A part of a list: how people call it, and the names of its columns, as all rows have them. */
+/** A part of a list, and how people call it. All rows have the same columns. */
 export interface RowsOf {
   readonly name: string;
-  readonly header: readonly string[];
   readonly rows: readonly Readonly<Record<string, string | null>>[];
 }
 
@@ -431,10 +430,14 @@ export async function* pagesOfRows(
   profile: Profile,
   parts: ReadonlyMap<string, RowsOf>,
   next: string,
+  signal: AbortSignal,
 ): AsyncGenerator<Page> {
   const scratch = memoryScratch();
   const sheets = new Map<string, Part>();
-  for (const [part, { name, header, rows }] of parts) {
+  for (const [part, { name, rows }] of parts) {
+    const labels = columnsOf(profile, part).flatMap(({ label }) => label ?? []);
+    // A part without a row does not tell its columns.
+    const header = rows[0] === undefined ? labels : Object.keys(rows[0]);
     const cells = [header, ...rows.map((row) => header.map((column) => row[column] ?? ""))];
     const batch = batchOf(cells.map((one, at) => ({ line: at + 1, cells: one })));
     sheets.set(part, { file: name, sheet: await Sheet.of(batch, 1) });
@@ -442,7 +445,7 @@ export async function* pagesOfRows(
   const { nameless } = await readRecords(profile, sheets, {}, scratch);
   const name = parts.get(HEADS)?.name ?? "";
   const total = scratch.count();
-  for (let at = 0; at === 0 || at < total; at += VIEW_PAGE) {
+  for (let at = 0; (at === 0 || at < total) && !signal.aborted; at += VIEW_PAGE) {
     // Rows of a view have no lines.
     const changes = changesOf(scratch, at, VIEW_PAGE).map(
       ({ id, version, text, fault, origin = name }): Change => {
