@@ -10,6 +10,8 @@ const full = (most: number, what: string) =>
     .regex(/^[\x20-\x7e]+$/, "has characters that QuickBooks Desktop does not hold")
     .describe(what);
 
+const word = (what: string) => z.string().min(1).describe(what);
+
 const fullOrNone = (most: number, what: string) => full(most, what).optional();
 
 const ms = (most: number, usual: number, what: string) =>
@@ -32,21 +34,11 @@ const Settings = z.strictObject({
     .describe(
       "Where the Web Connector calls: http://localhost:8447/qbwc on the machine with QuickBooks, else https with a port.",
     ),
-  listen: z
-    .string()
-    .min(1)
-    .default("127.0.0.1")
-    .describe("The address of this machine that it listens on; 0.0.0.0: every one."),
-  certificate: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("https: a PEM file with the certificate chain."),
-  key: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("https: a PEM file with the private key, of mode 0600."),
+  listen: word("The address of this machine that it listens on; 0.0.0.0: every one.").default(
+    "127.0.0.1",
+  ),
+  certificate: word("https: a PEM file with the certificate chain.").optional(),
+  key: word("https: a PEM file with the private key, of mode 0600.").optional(),
   user: z.string().min(1).max(60).describe("The user name in the .qwc file."),
   password: secret("What the administrator types into the Web Connector"),
   fileId: guid.describe(
@@ -108,13 +100,9 @@ const Settings = z.strictObject({
     .refine(({ list, levels }) => list !== undefined || levels, "needs list, or levels: true")
     .optional()
     .describe("Prices as rack prices; left out: none are read."),
-  unit: z
-    .string()
-    .min(1)
-    .default("gal")
-    .describe(
-      "What items are counted in, and what their prices are for: orders and tickets in another unit are for a person.",
-    ),
+  unit: word(
+    "What items are counted in, and what their prices are for: orders and tickets in another unit are for a person.",
+  ).default("gal"),
   receipts: z
     .enum(["unpriced", "linked"])
     .default("unpriced")

@@ -2,10 +2,10 @@
  * Orders and item receipts, for src/ledger/goods.ts. QuickBooks has no drafts of them: what is created is open, and nothing
  * is posted by it.
  */
-import { createHash } from "node:crypto";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { FactLine, Facts } from "../../src/core/holdings.ts";
+import { sha256Hex } from "../../src/core/keys.ts";
 import { inCents } from "../../src/core/text.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import {
@@ -262,17 +262,12 @@ const hasItem = (line: Element): boolean => line.ref("ItemRef").name !== null;
 /** Before the digest of the lines that were written last: lines that somebody changed since are never overwritten. */
 const LINES = "lines:";
 
-const digestOf = (lines: readonly Pick<FactLine, "product" | "quantity" | "amount">[]): string =>
-  createHash("sha256")
-    .update(
-      lines
-        .map(({ product, quantity, amount }) =>
-          [product?.toLowerCase(), quantity?.plain(), inCents(amount)].join(" "),
-        )
-        .join("\n"),
-    )
-    .digest("hex")
-    .slice(0, 12);
+function digestOf(lines: readonly Pick<FactLine, "product" | "quantity" | "amount">[]): string {
+  const all = lines.map(({ product, quantity, amount }) =>
+    [product?.toLowerCase(), quantity?.plain(), inCents(amount)].join(" "),
+  );
+  return sha256Hex(all.join("\n")).slice(0, 12);
+}
 
 function orderMemo(config: DesktopConfig, { document, mark, number }: Desired<"order">): string {
   const digest = digestOf(orderLines(config, document));
@@ -285,8 +280,6 @@ function orderMemo(config: DesktopConfig, { document, mark, number }: Desired<"o
  * A receipt owes the vendor what it comes to, and the platform's bill owes that once more: so it comes to 0.00, or it is
  * linked with its order and this endpoint writes no bills (`receipts`, ADR 0017).
  */
-
-type Ticket = Desired<"shipment">;
 
 const MOST = REF_NUMBER_MOST.itemReceipt;
 
@@ -339,7 +332,13 @@ export function receiptTable(records: Records, config: DesktopConfig): GoodsTabl
       amend: { lines: "posted", "days.date": "posted", reference: "posted" },
     },
     accept(document) {
-      if (document.type === "out") throw goesOut(document);
+      if (document.type === "in") return;
+      throw new Refused({
+        code: "not-held",
+        message: `QuickBooks Desktop has no document of goods that go out: ticket ${document.number} is of a sale`,
+        next: "Set options: { only: purchases } on this flow: what was sold and delivered is on the invoice.",
+        field: "type",
+      });
     },
     kept: (document) => keptReceipt(config, document),
     async search({ numbers, ids, marks, days }, signal) {
@@ -391,14 +390,6 @@ export function receiptTable(records: Records, config: DesktopConfig): GoodsTabl
   };
 }
 
-const goesOut = ({ number }: ShipmentDocument): Refused =>
-  new Refused({
-    code: "not-held",
-    message: `QuickBooks Desktop has no document of goods that go out: ticket ${number} is of a sale`,
-    next: "Set options: { only: purchases } on this flow: what was sold and delivered is on the invoice.",
-    field: "type",
-  });
-
 const keptReceipt = ({ unit }: DesktopConfig, document: ShipmentDocument): Facts => ({
   number: ascii(document.number),
   ...(document.date === null ? {} : { days: { date: document.date } }),
@@ -415,7 +406,7 @@ const lineOf = (line: Element, amount?: Decimal): FactLine =>
 /** What follows the mark in its memo: `ticket BOL 4471; driver …`. */
 const TICKET = "ticket ";
 
-const receiptMemo = ({ document, mark, number }: Ticket): string =>
+const receiptMemo = ({ document, mark, number }: Desired<"shipment">): string =>
   desktopMemo({ number, mark, text: `${TICKET}${document.reference}; ${haulOf(document)}` });
 
 const referenceIn = (text: string): string => text.slice(TICKET.length).split(/; |;$/)[0] ?? "";

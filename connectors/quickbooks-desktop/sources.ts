@@ -201,8 +201,10 @@ export const priceTable = (
       // Whatever happens to a level, its items' own prices may count again, or no longer.
       const perItem = async (rows: readonly Element[], signal: AbortSignal): Promise<Change[]> => {
         const lines = rows.flatMap((row) => pricesIn(records, row));
-        const codes = list === undefined ? [] : rows.flatMap(codesIn);
-        const own = ownPrices(await named("ItemQuery", [...new Set(codes)], signal));
+        // Of a level that is inactive, too.
+        const priced = list === undefined ? [] : rows.flatMap((row) => row.all(PER_ITEM));
+        const codes = new Set(priced.map((one) => one.ref("ItemRef").name ?? ""));
+        const own = ownPrices(await named("ItemQuery", [...codes], signal));
         return tell([...own, ...lines]);
       };
       const priceLevels = stamped(records, "price level", "PriceLevelQuery", perItem, {
@@ -223,12 +225,11 @@ const lineOf = (list: string, code: string, formula: string): PriceLine => ({
   formula,
 });
 
-const codesIn = (level: Element): string[] =>
-  level.all("PriceLevelPerItemRet").map((one) => one.ref("ItemRef").name ?? "");
+const PER_ITEM = "PriceLevelPerItemRet";
 
 /** Of a level. One of one percentage for all items has no prices, and a price in another currency is none. */
 const pricesIn = (records: Records, level: Element): PriceLine[] =>
-  (isActive(level) ? level.all("PriceLevelPerItemRet") : []).map((one) => {
+  (isActive(level) ? level.all(PER_ITEM) : []).map((one) => {
     const price = one.text("CustomPrice") ?? `${one.text("CustomPricePercent") ?? ""} %`;
     const formula = `${price} ${records.foreign(level) ?? ""}`.trim();
     return lineOf(level.text("Name") ?? "", one.ref("ItemRef").name ?? "", formula);

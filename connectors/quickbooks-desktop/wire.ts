@@ -33,6 +33,7 @@ import {
   memoOf,
   numberHeld,
   sameName,
+  type MemoParts,
 } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import {
@@ -433,11 +434,9 @@ async function listOf(wire: Reading, name: string, signal: AbortSignal): Promise
 
 /* What each session asks first: whose company file this is, and what it has. */
 
-export const HELLO: readonly Request[] = [
-  { name: "HostQuery", values: {} },
-  { name: "CompanyQuery", values: {} },
-  { name: "PreferencesQuery", values: {} },
-];
+export const HELLO: readonly Request[] = ["HostQuery", "CompanyQuery", "PreferencesQuery"].map(
+  (name) => ({ name, values: {} }),
+);
 
 /** @throws SourceUnavailable when it is another company's file */
 export function companyIn(
@@ -652,11 +651,7 @@ const branches = (scope: Scope): Values[] =>
 /* Marks, numbers and texts. */
 
 /** The memo of a transaction of ours. */
-export const desktopMemo = (one: {
-  readonly number: string;
-  readonly mark: string;
-  readonly text: string | null;
-}): string => memoOf(one, MEMO_MOST.desktop, ascii);
+export const desktopMemo = (one: MemoParts): string => memoOf(one, MEMO_MOST.desktop, ascii);
 
 /** What the memo says, without what QuickBooks writes before that of a void document. */
 export const memoText = (row: Element): string | null =>

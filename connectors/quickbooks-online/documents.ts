@@ -311,7 +311,8 @@ export async function bodyOf(
     CustomerMemo: isSale ? customerMemo(document) : null,
     ShipAddr: isSale ? shipAddress(document.shipTo) : null,
     APAccountRef: isSale ? null : account,
-    DueDate: dueOf(document),
+    // A document without a due date is due at once: QuickBooks would take the party's terms.
+    DueDate: document.dueDate ?? document.invoiceDate,
     ARAccountRef: isSale ? account : null,
   };
 }
@@ -334,9 +335,6 @@ type Noted = Pick<InvoiceDocument, "number" | "id" | "description" | "poNumber">
 /** The place's name in the first line: the platform has no address of it. Null: QuickBooks takes the customer's. */
 export const shipAddress = (shipTo: string | null = null) =>
   shipTo === null ? null : { Line1: cut(oneLine(shipTo), ADDRESS_MOST) };
-
-/** A document without a due date is due at once: QuickBooks would take the party's terms. */
-const dueOf = ({ dueDate, invoiceDate }: InvoiceDocument): string => dueDate ?? invoiceDate;
 
 /** What the customer reads on the invoice. */
 function customerMemo(document: Noted) {
@@ -457,7 +455,8 @@ export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks
         return writeNumbered(online, [side, entity], { document, body, payer }, call, holds);
       },
       async apply(to, { entry, values }, call) {
-        const head = headOf(entry.native);
+        const { id: Id, version } = entry.native;
+        const head = { Id, SyncToken: version ?? "" };
         if (to === "cancelled") await wire.write(entity, head, call, { operation: "void" });
         const { body } = values ?? {};
         if (body !== undefined) await wire.write(entity, amendment(head, body), call);
@@ -465,11 +464,6 @@ export function documentBooks(online: Online, kind: DocumentKind): DocumentBooks
     },
   };
 }
-
-const headOf = ({ id, version }: Pick<DocumentRow, "id" | "version">) => ({
-  Id: id,
-  SyncToken: version ?? "",
-});
 
 function keptIn(names: Pick<Names, "codeOf">, row: Element) {
   const note = noteIn(row);

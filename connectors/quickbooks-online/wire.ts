@@ -2,10 +2,10 @@
  * QuickBooks Online over REST v3: one call is one exchange, and whatever fails is a {@link LedgerError} that says what it
  * proves. Numbers are exact decimals in both directions.
  */
-import { createHash } from "node:crypto";
 import type { Notebook, Surroundings } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { stringifyExact } from "../../src/core/json.ts";
+import { sha256Hex } from "../../src/core/keys.ts";
 import { errorTable, TRIED_AGAIN } from "../../src/ledger/errors.ts";
 import { type Call, LedgerError, type LedgerSide } from "../../src/ledger/port.ts";
 import { openLine, parsedExact, waitMsOf } from "../../src/ledger/rest.ts";
@@ -244,24 +244,25 @@ function openWrites(exchange: Exchange, notebook: Notebook | undefined): Write {
     const what = `${entity.toLowerCase()} ${more.operation ?? ""}${more.twice === true ? "twice" : ""}`;
     const first = requestId(call.key, what, text);
     // How often QuickBooks refused it, and so did not do it: its next write is another request.
-    const count = Number(notebook?.get(refusedName(first)) ?? 0);
+    const refused = `refused ${first}`;
+    const count = Number(notebook?.get(refused) ?? 0);
     const request = count === 0 ? first : requestId(call.key, what, `${text}\nrefused ${count}`);
     const written = await post(entity, text, request, more, signal).catch((error: unknown) => {
-      if (isRefusal(error)) notebook?.set(refusedName(first), String(count + 1));
+      if (isRefusal(error)) notebook?.set(refused, String(count + 1));
       throw error;
     });
     const id = written.needed("Id");
     if ("Id" in body) return id;
     const isRepeated = made.get(request) === id;
-    remember(made, request, id);
+    made.set(request, id);
+    const [oldest = ""] = made.keys();
+    if (made.size > REMEMBERED) made.delete(oldest);
     // It was answered with this record before, and whoever writes it again has looked for it and not found it.
     if (!isRepeated || !(await isGone(entity, written, signal))) return id;
     const again = requestId(call.key, what, `${text}\n${id} ${madeAt(written)}`);
     return (await post(entity, text, again, more, signal)).needed("Id");
   };
 }
-
-const refusedName = (request: string): string => `refused ${request}`;
 
 /** ms. */
 const madeAt = (row: Element): number =>
@@ -274,12 +275,6 @@ const isRefusal = (error: unknown): boolean =>
   error.code !== null &&
   error.code !== "600" &&
   (error.status ?? 500) < 500;
-
-function remember(made: Map<string, string>, request: string, id: string): void {
-  made.set(request, id);
-  const [oldest] = made.keys();
-  if (made.size > REMEMBERED && oldest !== undefined) made.delete(oldest);
-}
 
 /** The bytes of a record that is written. */
 export const bodyText = (body: object): string => stringifyExact(withoutNulls(body));
@@ -297,7 +292,7 @@ function withoutNulls(value: unknown): unknown {
  * repeat is answered with the first answer; other content is another request.
  */
 export const requestId = (key: string, what: string, body: string): string =>
-  createHash("sha256").update(`${key}\n${what}\n${body}`).digest("hex").slice(0, 32);
+  sha256Hex(`${key}\n${what}\n${body}`).slice(0, 32);
 
 /* What QuickBooks' faults mean. The first row that matches counts; a write that no row knows is unknown. */
 

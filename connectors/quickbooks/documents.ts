@@ -538,16 +538,9 @@ export function partyTable(
   const called = (code: string): string => `${side} called ${code}`;
   /** QuickBooks' id of whom documents called so last. Null: of nobody. */
   const idOf = (code: string): string | null => notebook.get(called(code));
-  const found = (
-    row: PartyRow,
-    code = list.called(row),
-    mark = platformIdIn(row.notes),
-  ): FoundParty => ({
-    row,
-    name: row.name,
-    code,
-    mark,
-  });
+  const found = (row: PartyRow, code = list.called(row), mark = platformIdIn(row.notes)) => {
+    return { row, name: row.name, code, mark } satisfies FoundParty;
+  };
 
   /**
    * What of these may be it: by its id, by the platform's id, or by its name; and whom its name meant before somebody changed

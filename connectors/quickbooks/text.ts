@@ -142,25 +142,24 @@ export const MEMO_MOST = { desktop: 4095, online: 1000 } as const;
 
 /** @param held how these books change text */
 export const memoOf = (
-  {
-    number,
-    mark,
-    text,
-  }: { readonly number: string; readonly mark: string; readonly text: string | null },
+  { number, mark, text }: MemoParts,
   most: number,
   held: (text: string) => string,
 ): string => cut(held(`${number} ${markOf(mark)} ${text ?? ""}`), most);
 
+/** What a memo says. */
+export interface MemoParts {
+  readonly number: string;
+  readonly mark: string;
+  readonly text: string | null;
+}
+
 /** Of this product: under it our marks become GUIDs. */
-const NAMESPACE = "8f0a2d3c4b5e4f60917283a4b5c6d7e8";
+const NAMESPACE = Buffer.from("8f0a2d3c4b5e4f60917283a4b5c6d7e8", "hex");
 
 /** What QuickBooks Desktop keeps as `ExternalGUID` of a record of ours: a UUID of version 5 of our mark, in braces. */
 export function guidOf(mark: string): string {
-  const bytes = createHash("sha1")
-    .update(Buffer.from(NAMESPACE, "hex"))
-    .update(mark)
-    .digest()
-    .subarray(0, 16);
+  const bytes = createHash("sha1").update(NAMESPACE).update(mark).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x50;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const hex = bytes.toString("hex");
