@@ -188,10 +188,9 @@ const LANE_NUMBERS = ["ratePerMile", "miles", "flatFee", "minCharge", "fuelSurch
 /** A row of a site's own table, as {@link readers} read a rate of the platform: empty cells are left out. */
 export const laneOfRow = (row: Readonly<Record<string, string>>): object =>
   Object.fromEntries(
-    Object.entries(row).flatMap(([name, cell]): [string, unknown][] => {
-      if (cell.trim() === "") return [];
-      const isNumber = LANE_NUMBERS.includes(name) && Decimal.is(cell.trim());
-      return [[name, isNumber ? Decimal.of(cell.trim()) : cell.trim()]];
+    Object.entries(row).flatMap(([name, cell]) => {
+      const isNumber = LANE_NUMBERS.includes(name) && Decimal.is(cell);
+      return cell === "" ? [] : [[name, isNumber ? Decimal.of(cell) : cell]];
     }),
   );
 
@@ -289,17 +288,17 @@ type Seq = number;
 const PAGE = 16;
 const PAGES_MAX = 64;
 
-/** What of a ticket is looked at to find those of a line. */
-interface TicketFacts extends Pick<Ticket, "supplier" | "receiver" | "day"> {
-  readonly seq: Seq;
-  readonly products: readonly string[];
-}
-/** What of a ticket's line is looked at where a line of an invoice names no ticket. */
+/** A ticket's line that no line of an invoice names. */
 interface OpenLine extends TicketLine, Pick<Ticket, "id" | "day"> {
   readonly seq: Seq;
   readonly isNumbered: boolean;
 }
 type Line = Pick<JoinedLine, "kind" | "invoice" | "line" | "at">;
+/** A line that names no ticket which is here, by its place and key. */
+interface Loose extends Pick<JoinedLine, "at"> {
+  readonly seq: Seq;
+  readonly key: string;
+}
 
 /** Papers are in a scratch: in memory is what they are joined by, and one case at a time. */
 export class Papers {
@@ -309,10 +308,11 @@ export class Papers {
   #page = this.#pages();
   #count = 0;
   readonly #orders = new Map<string, Seq>();
+  /** Tickets by their number, their bills of lading, and their order. */
   readonly #by = {
-    ticket: new Map<string, readonly TicketFacts[]>(),
-    bol: new Map<string, readonly TicketFacts[]>(),
-    order: new Map<string, readonly TicketFacts[]>(),
+    ticket: new Map<string, Seq[]>(),
+    bol: new Map<string, Seq[]>(),
+    order: new Map<string, Seq[]>(),
   };
   /** Those that are not out. */
   readonly #tickets: Seq[] = [];
@@ -359,21 +359,21 @@ export class Papers {
     return parseExact(this.#text(seq)) as unknown as AnyPaper;
   }
 
+  /** It is joined by its texts alone: numbers that are no Decimals are here, and take half of the time. */
+  #textsAt<Paper extends AnyPaper>(seq: Seq): Paper {
+    return JSON.parse(this.#text(seq)) as Paper;
+  }
+
   #text(seq: Seq): string {
     const paper = this.#page(seq - (seq % PAGE))[seq % PAGE];
     if (paper === undefined) throw new RangeError(`there is no paper at ${seq}`);
     return paper.text;
   }
 
-  #addTicket({ number, bols, order, supplier, receiver, day, lines }: Ticket, seq: Seq): void {
-    const products = listOf(JSON.stringify(lines.map(({ product }) => product)));
-    const parties = { supplier: supplier && kept(supplier), receiver: receiver && kept(receiver) };
-    const ticket = { seq, ...parties, day: kept(day), products };
+  #addTicket({ number, bols, order }: Ticket, seq: Seq): void {
     this.#tickets.push(seq);
-    const alone = [ticket];
-    const add = (known: Map<string, readonly TicketFacts[]>, name: string): void => {
-      // Most are alone under all of their names: one list for them.
-      if (name !== "") known.set(name, known.get(name)?.concat(ticket) ?? alone);
+    const add = (known: Map<string, Seq[]>, name: string): void => {
+      if (name !== "") push(known, name, seq);
     };
     add(this.#by.ticket, spelling(number));
     for (const bol of new Set(bols.map(spelling))) add(this.#by.bol, bol);
@@ -391,22 +391,20 @@ export class Papers {
     this.#unions = new Unions(this.#count);
     /** Tickets that a line was found for. */
     const taken = { sale: new Set<Seq>(), purchase: new Set<Seq>() };
-    const loose: [seq: Seq, at: number][] = [];
+    const loose: Loose[] = [];
     const billed = new Map<string, Seq>();
     for (const [order, tickets] of this.#by.order)
-      for (const { seq } of tickets) this.#unions.unite(seq, this.#orders.get(order));
+      for (const seq of tickets) this.#unions.unite(seq, this.#orders.get(order));
     for (const seq of this.#invoices) {
       yield undefined;
-      // It is joined by its texts alone: numbers that are no Decimals are here, and take half of the time.
-      const invoice = JSON.parse(this.#text(seq)) as Invoice;
+      const invoice = this.#textsAt<Invoice>(seq);
       this.#unions.unite(seq, this.#orders.get(invoice.order ?? ""));
       for (const one of linesOf(invoice)) {
         const { tickets } = this.#find(one);
-        for (const ticket of tickets) this.#unions.unite(seq, ticket.seq);
-        if (one.kind === "fuel")
-          for (const ticket of tickets) taken[invoice.direction].add(ticket.seq);
+        for (const ticket of tickets) this.#unions.unite(seq, ticket);
+        if (one.kind === "fuel") for (const ticket of tickets) taken[invoice.direction].add(ticket);
         if (one.kind === "freight" || tickets.length > 0) continue;
-        loose.push([seq, one.at]);
+        loose.push({ seq, at: one.at, key: lineKey(one) });
         const name = paperless(one);
         if (name === null) continue;
         this.#unions.unite(seq, billed.get(name));
@@ -418,7 +416,7 @@ export class Papers {
 
   /** Of a line that names no ticket which is here: the nearest ticket that no line names, each once, in the order of ids. */
   *#guess(
-    loose: readonly (readonly [seq: Seq, at: number])[],
+    loose: readonly Loose[],
     taken: Readonly<Record<Direction, ReadonlySet<Seq>>>,
   ): Generator<undefined> {
     const open = new Map<string, OpenLine[]>();
@@ -435,8 +433,8 @@ export class Papers {
           for (const line of lines)
             push(open, keyOf(direction, party, line.product), { ...line, ...about });
     }
-    const guesses = [];
-    for (const [seq, at] of loose) {
+    const given = new Set<OpenLine>();
+    for (const { seq, at, key } of loose.toSorted((one, other) => byText(one.key, other.key))) {
       yield undefined;
       const invoice = this.#at(seq) as Invoice;
       const line = invoice.lines[at] as InvoiceLine;
@@ -445,28 +443,23 @@ export class Papers {
       const isOther = spelling(line.deliveryTicket) !== "" && spelling(line.bolNumber) !== "";
       const day = line.deliveredDate?.slice(0, 10) ?? invoice.day;
       const most = gallons.abs().times(GUESS_SHARE);
-      const among = (open.get(keyOf(invoice.direction, invoice.party, product)) ?? [])
+      const [best] = (open.get(keyOf(invoice.direction, invoice.party, product)) ?? [])
         // One number may be misspelled: a line that names two others than the ticket's is about another load.
-        .filter((it) => !(it.isNumbered && isOther) && isClose(it.day, day))
+        .filter((it) => !given.has(it) && !(it.isNumbered && isOther) && isClose(it.day, day))
         .map((it) => ({ it, off: offBy(it, gallons) }))
         .filter(({ off }) => off.compare(most) <= 0)
         .sort((one, other) => one.off.compare(other.off) || byText(one.it.id, other.it.id));
-      guesses.push({ seq, key: lineKey({ invoice, at }), among });
-    }
-    const given = new Set<OpenLine>();
-    for (const { seq, key, among } of guesses.sort((one, other) => byText(one.key, other.key))) {
-      const best = among.find(({ it }) => !given.has(it))?.it;
       if (best === undefined) continue;
-      given.add(best);
-      this.#guesses.set(key, best.seq);
-      this.#unions.unite(seq, best.seq);
+      given.add(best.it);
+      this.#guesses.set(key, best.it.seq);
+      this.#unions.unite(seq, best.it.seq);
     }
   }
 
   /** The tickets of a line by what it names. Those that deliver are another party than those that bill the freight. */
-  #find(one: Line) {
+  #find(one: Line): { readonly by: JoinedBy | null; readonly tickets: readonly Seq[] } {
     const guess = this.#guesses.get(lineKey(one));
-    if (guess !== undefined) return { by: GUESS, tickets: [{ seq: guess }] };
+    if (guess !== undefined) return { by: GUESS, tickets: [guess] };
     const { direction, order } = one.invoice;
     const whom = one.kind === "freight" ? "any" : null;
     const tries = [
@@ -483,23 +476,26 @@ export class Papers {
 
   /** Those of another party are none. Where several are left, those with the product, and of its days. */
   #fitting(
-    named: readonly TicketFacts[],
+    named: readonly Seq[],
     { line, invoice: { direction, party } }: Line,
     whom: "party" | "any" | "product",
-  ): readonly TicketFacts[] {
+  ): readonly Seq[] {
     const name = line.product === null ? null : this.#names.product(line.product);
-    if (named.length === 0) return named;
-    const theirs = named.filter(({ supplier, receiver }) => {
-      const other = direction === "sale" ? receiver : supplier;
-      return whom === "any" || other === null || party === "" || other === party;
-    });
+    const theirs = named
+      .map((seq) => ({ seq, ticket: this.#textsAt<Ticket>(seq) }))
+      .filter(({ ticket: { supplier, receiver } }) => {
+        const other = direction === "sale" ? receiver : supplier;
+        return whom === "any" || other === null || party === "" || other === party;
+      });
     const exact = theirs.filter(
-      ({ products }) => name === null || products.some((one) => this.#names.product(one) === name),
+      ({ ticket }) =>
+        name === null || ticket.lines.some(({ product }) => this.#names.product(product) === name),
     );
     const all = exact.length > 0 || whom === "product" ? exact : theirs;
     // Numbers come again after some time.
-    const near = all.filter(({ day }) => isClose(day, line.deliveredDate?.slice(0, 10) ?? ""));
-    return near.length > 0 ? near : all;
+    const day = line.deliveredDate?.slice(0, 10) ?? "";
+    const near = all.filter(({ ticket }) => isClose(ticket.day, day));
+    return (near.length > 0 ? near : all).map(({ seq }) => seq);
   }
 
   #case(members: readonly Seq[]): Case {
@@ -510,7 +506,7 @@ export class Papers {
     const invoices = ofKind("invoice");
     const lines = invoices.flatMap(linesOf).map((one): JoinedLine => {
       const { by, tickets } = this.#find(one);
-      const own = tickets.map(({ seq }) => papers.get(seq) as Ticket);
+      const own = tickets.map((seq) => papers.get(seq) as Ticket);
       return { ...one, by, tickets: own.sort(byId) };
     });
     return { orders: ofKind("order"), tickets: ofKind("ticket"), invoices, lines };
@@ -537,10 +533,6 @@ const isClose = (one: string, other: string): boolean =>
 /** Its kind and folded number. */
 const numberOf = (paper: AnyPaper): string =>
   `${paper.kind} ${"direction" in paper ? paper.direction : ""} ${foldedNumber(paper.number)}`;
-
-/** Texts that many papers have in common are kept once. */
-const kept = remembered((text: string) => text);
-const listOf = remembered((json: string) => JSON.parse(json) as readonly string[]);
 
 /** A number as papers write it in many ways. Empty: without a digit it names nothing (`N/A`). */
 export function spelling(number: string | null): string {

@@ -3,16 +3,10 @@ import { Decimal } from "../core/decimal.ts";
 import { remembered } from "../core/remembered.ts";
 import { memoryScratch } from "../core/scratch.ts";
 import { byText } from "../core/text.ts";
-import {
-  type AnyPaper,
-  type Case,
-  type Direction,
-  isLive,
-  lineKind,
-  type Names,
-  Papers,
-} from "./papers.ts";
-import { type Finding, type MatchSettings, Reference, type Run, runOf } from "./situation.ts";
+import { isLive, lineKind, Papers } from "./papers.ts";
+import type { AnyPaper, Case, Direction, Names } from "./papers.ts";
+import { nameOfSide, Reference, runOf } from "./situation.ts";
+import type { Finding, MatchSettings, Run } from "./situation.ts";
 import { rules, situationOf } from "./rules.ts";
 
 /** Only this party, or this direction; null: all. */
@@ -86,10 +80,11 @@ export class Matching {
      * is fuel, or it is a draft or void.
      */
     const invoices = { all: 0, match: 0, differ: 0, wait: 0, alone: 0, left: 0 };
-    /** Of cases in which something was found: they count when it is known what is told. */
-    const states = new Map<string, { state: "left" | "wait" | "match"; by: string }>();
-    /** Others, by what compared them: they count when it is known which comparisons say something. */
-    const compared = new Map<string, number>();
+    /**
+     * How many there are of a state and of those that compared them: they count when it is known which comparisons say
+     * something. Of a case in which something was found each by its id: whether that is told is not known yet.
+     */
+    const counts = new Map<string, number>();
     let steps = 0;
     for (const one of this.papers.cases()) {
       if (++steps % 50 === 0) yield undefined;
@@ -104,16 +99,15 @@ export class Matching {
         if (!run.isIn(invoice.day) || !isMeant({ ...invoice, partyName }, filter)) continue;
         const isJudged = isLive(invoice) && invoice.lines.some((it) => lineKind(it) === "fuel");
         const state = !isJudged ? "left" : situation.waits ? "wait" : "match";
-        const by = [...(run.comparing.get(invoice.id) ?? [])].join("\n");
+        const id = run.found.length > before ? invoice.id : "";
+        const name = [state, id, ...(run.comparing.get(invoice.id) ?? [])].join("\n");
+        counts.set(name, (counts.get(name) ?? 0) + 1);
         invoices.all++;
-        if (run.found.length > before) states.set(invoice.id, { state, by });
-        else if (state === "match") compared.set(by, (compared.get(by) ?? 0) + 1);
-        else invoices[state]++;
       }
     }
     const { from, to, accepted } = settings;
     const all = run.found
-      .filter(({ rule, side }) => run.meaningless(rule, side) === null)
+      .filter(({ by }) => run.meaningless(by) === null)
       .filter(({ finding }) => isMeant(finding, filter))
       .toSorted(
         (one, other) => placeOf(one) - placeOf(other) || inOrder(one.finding, other.finding),
@@ -123,12 +117,13 @@ export class Matching {
     const findings = all.filter((one) => !isAccepted(one));
     const papers = findings.flatMap((one) => one.papers);
     const told = new Set(papers.map(({ kind, id }) => `${kind} ${id}`));
-    for (const [id, { state, by }] of states)
-      if (told.has(`invoice ${id}`)) invoices.differ++;
-      else if (state === "match") compared.set(by, (compared.get(by) ?? 0) + 1);
-      else invoices[state]++;
-    for (const [by, count] of compared)
-      invoices[by !== "" && run.isTelling(by.split("\n")) ? "match" : "alone"] += count;
+    for (const [name, count] of counts) {
+      const [state = "", id = "", ...comparing] = name.split("\n");
+      const isCompared = comparing.some((by) => run.meaningless(by) === null);
+      if (told.has(`invoice ${id}`)) invoices.differ += count;
+      else if (state === "match") invoices[isCompared ? "match" : "alone"] += count;
+      else invoices[state as "left" | "wait"] += count;
+    }
     return {
       from,
       to,
@@ -173,7 +168,7 @@ const meaninglessIn = (run: Run): string[] =>
   (["sale", "purchase"] as const).flatMap((direction) =>
     [false, true].flatMap((isOfErp) =>
       rules.flatMap((rule) => {
-        const count = run.meaningless(rule, { direction, isOfErp });
+        const count = run.meaningless(nameOfSide(rule, direction, isOfErp));
         if (count === null) return [];
         const of = isOfErp ? `${SIDES[direction]} from the ERP` : SIDES[direction];
         return `${rule.compared}, of ${of}: ${count.differing} of ${count.compared} differ, so ${rule.otherwise}`;

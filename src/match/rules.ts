@@ -9,39 +9,24 @@ import { gallonsIn } from "../core/holdings.ts";
 import { remembered } from "../core/remembered.ts";
 import { amountText, byText } from "../core/text.ts";
 import { dayAt, namedDay, workingDays } from "../core/time.ts";
-import {
-  type AnyPaper,
-  type Case,
-  type Day,
-  type Direction,
-  type FreightRate,
-  type Group,
-  groupsOf,
-  type Invoice,
-  type InvoiceLine,
-  isLive,
-  type JoinedLine,
-  lineKey,
-  lineKind,
-  type Order,
-  spelling,
-  sumOf,
-  type TaxLine,
-  type Ticket,
-  type TicketLine,
+import { groupsOf, isLive, lineKey, lineKind, spelling, sumOf } from "./papers.ts";
+import type {
+  AnyPaper,
+  Case,
+  Day,
+  Direction,
+  FreightRate,
+  Group,
+  Invoice,
+  InvoiceLine,
+  JoinedLine,
+  Order,
+  TaxLine,
+  Ticket,
+  TicketLine,
 } from "./papers.ts";
-import {
-  CENT,
-  type Difference,
-  isSure,
-  larger,
-  nameOfTax,
-  type PostedPrice,
-  type Run,
-  statedBasis,
-  type Subject,
-  taxOn,
-} from "./situation.ts";
+import { CENT, isSure, larger, levied, statedBasis, taxOn, valued } from "./situation.ts";
+import type { Difference, PostedPrice, Run, Subject, Valued } from "./situation.ts";
 import { volumeCorrection } from "./volume.ts";
 
 /** What differs, which may be nothing; null: it cannot be compared. */
@@ -73,25 +58,12 @@ const isNear = (one: Decimal, other: Decimal, step: Decimal): boolean =>
   one.equals(other) || one.minus(other).abs().compare(step) < 0;
 const isUpTo = (one: Decimal, most: Decimal): boolean => one.compare(most) <= 0;
 
-/** Two figures, and what their difference comes to; `worth`: of one of what they count. */
-const between = (billed: Decimal, expected: Decimal, worth: Decimal | null | undefined = ONE) => ({
-  billed,
-  expected,
-  over: worth?.times(billed.minus(expected)) ?? null,
-  worth: worth === ONE ? null : (worth ?? null),
-});
-/** The same of gallons, at a rate. */
-const gallonsBetween = (billed: Decimal, expected: Decimal, rate: Decimal | null | undefined) => ({
-  ...between(billed, expected, rate ?? null),
-  worth: null,
-  gallons: billed.minus(expected),
-});
 /** An amount beside the gallons that it is for, at their rate; nothing: it is that, but for rounding. */
 function multiplied(rate: Decimal, gallons: Decimal, amount: Decimal, step: Decimal) {
   const expected = gallons.times(rate).round(2);
   if (expected.isWithin(step, amount)) return [];
   const cause = `${amountText(rate)} × ${gallons.plain()} gallons is ${amountText(expected)}, ${amountText(amount)} is billed.`;
-  return [{ isCertain: true, ...between(amount, expected), cause }];
+  return [{ isCertain: true, billed: amount, expected, cause }];
 }
 
 // What rules look at.
@@ -194,12 +166,12 @@ function billedTwice({ lines, group }: Load, { run, explained }: Situation): Ver
       day: one.invoice.day,
       about: lineKey(one),
       papers: papersOf([one, ...lines], group.tickets),
+      lines: [one, ...lines],
       isCertain: isSure(one) || group.tickets.length === 0,
       billed: gallons,
       expected: zero,
-      gallons,
+      isGallons: true,
       over: amount,
-      taxes: taxOn(one, run).times(gallons ?? zero),
       cause: `The load ${numberOf(one.line) ?? ""} is billed twice: again on ${nameOf(one)}.`,
     };
   });
@@ -253,11 +225,10 @@ function quantity(load: Load, situation: Situation): Verdict {
   const set = run.settings.basis(party);
   const agreed = set ?? run.reference.usualBasis(first.invoice);
   const wanted = agreed ?? statedBasis(first.line);
-  const known = group.net === null ? "gross" : "net";
-  const basis = wanted !== null && group[wanted] !== null ? wanted : known;
+  const basis = ([wanted, "net", "gross"] as const).find((it) => it !== null && group[it] !== null);
   const other = basis === "net" ? "gross" : "net";
-  const [expected, there] = [group[basis], group[other]];
-  if (expected === null) return null;
+  const [expected, there] = [basis && group[basis], group[other]];
+  if (!basis || !expected) return null;
   if (run.isAlike(billed, expected)) return NONE;
   // Billed figures are whole gallons, each rounded, or a little off.
   const rounding = larger(expected.abs().times(HALF_PERMILLE), Decimal.of(String(lines.length)));
@@ -275,8 +246,7 @@ function quantity(load: Load, situation: Situation): Verdict {
     group.figures.some((one) => ordered?.isWithin(run.tolerance(expected).times(FOUR), one));
   const isCertain = lines.every(isSure) && isSigned && wanted === basis && isWhole && !isPart;
   const compared = `billed gallons and the ticket's, ${basis}`;
-  const taxes = taxOn(first, run).times(billed.minus(expected));
-  const values = { compared, ...gallonsBetween(billed, expected, rate), taxes };
+  const values = { compared, billed, expected, isGallons: true, each: rate };
   // Where its own figure of the basis is what it bills, alone or with both alike, it only happens to fit the ticket's other one.
   const isItsOwn = first.line[`${basis}Gallons`]?.equals(first.line.gallons ?? billed) === true;
   if (isOther && agreed !== null && !isItsOwn) {
@@ -337,10 +307,9 @@ function noDelivery({ group, lines, first, billed }: Load, situation: Situation)
     isCertain: tickets !== "" || named !== null,
     billed,
     expected: zero,
-    gallons: billed,
-    cause,
+    isGallons: true,
     over: sumOf(lines, (one) => one.line.amount),
-    taxes: taxOn(first, situation.run).times(billed ?? zero),
+    cause,
     next: "Ask the driver or the carrier for the ticket; without one dispute or credit the line.",
   };
 }
@@ -366,11 +335,11 @@ function listsOf(
 function priced(
   it: Billed,
   { explained }: Situation,
-  { billed, expected, ...more }: Difference & { billed: Decimal; expected: Decimal },
+  found: Difference & { billed: Decimal; expected: Decimal },
 ): Verdict {
-  if (isNear(billed, expected, PRICE_STEP)) return NONE;
+  if (isNear(found.billed, found.expected, PRICE_STEP)) return NONE;
   explained.add(it);
-  return { ...between(billed, expected, it.line.gallons), ...more };
+  return { ...found, each: it.line.gallons };
 }
 
 /** A line's rack price beside the lists in force. `isOld`: is it looked for in earlier lists, or in none that is here? */
@@ -413,7 +382,11 @@ function wrongTerminal(billed: Billed, { run, explained }: Situation): Verdict {
     agreed === null ? lists.map((it) => it?.now.price) : [line.rate, agreed];
   if (!wrongly || !rightly) return found;
   explained.add(billed);
-  return { ...between(wrongly, rightly, line.gallons), ...found };
+  return {
+    ...found,
+    each: line.gallons,
+    over: line.gallons && wrongly.minus(rightly).times(line.gallons),
+  };
 }
 
 /** Of what was ordered a gallon at, the nearest to its rate; null: no order says. */
@@ -490,7 +463,7 @@ function freight(haul: Haul, situation: Situation): Verdict {
   const cause = `${what}; the rate of this lane comes to ${isCertain ? "" : "at least "}${amountText(expected)} for ${loads}.`;
   const isOurs = haul.direction === "sale" && isLess;
   const next = isOurs ? "Bill the freight, or correct the rate." : undefined;
-  return { isCertain, ...between(billed, expected), cause, next };
+  return { isCertain, billed, expected, cause, next };
 }
 
 /** The freight rate of each load; null: one of them has none, or no load is known. */
@@ -519,58 +492,46 @@ function freightOf(rate: FreightRate): Decimal {
 
 /** All lines of an invoice with one tax, authority and product; of invoices that are credited whole none. */
 function* taxesIn(situation: Situation) {
-  for (const subject of invoicesIn(situation)) {
-    const { id, lines, taxes } = subject.invoice;
-    if (situation.reversed.has(subject.invoice)) continue;
-    const fuel = lines.filter((line) => lineKind(line) === "fuel");
-    const nameOf = (product: string | null): string => situation.run.names.product(product ?? "");
-    const sold = Map.groupBy(fuel, ({ product }) => nameOf(product));
-    for (const [name, own] of Map.groupBy(taxes, nameOfTax)) {
-      const product = own[0]?.productRef ?? null;
-      const taxed = product === null ? [] : (sold.get(nameOf(product)) ?? []);
-      yield { ...subject, about: `${id} ${name}`, own, fuel: taxed };
-    }
-  }
+  for (const subject of invoicesIn(situation))
+    if (!situation.reversed.has(subject.invoice))
+      for (const tax of levied(subject.invoice, situation.run))
+        yield { ...subject, ...tax, about: `${subject.about} ${tax.name}` };
 }
-
-const isSameTax = (one: TaxLine, other: TaxLine): boolean =>
-  one.amount.equals(other.amount) && one.gallons?.plain() === other.gallons?.plain();
 
 /** No tax twice; its amount is its rate times its gallons, its rate the usual one, its gallons those that are billed. */
 function taxes(
-  { invoice, own, about, fuel }: Each<typeof taxesIn>,
+  { invoice, own, about, product, fuel }: Each<typeof taxesIn>,
   { run }: Situation,
 ): readonly Difference[] {
-  const { taxType: tax, authority, productRef: product } = own[0] as TaxLine;
-  const sold = sumOf(fuel, ({ gallons }) => gallons);
+  const { taxType: tax, authority } = own[0] as TaxLine;
+  const [sold, taxed] = [product === null ? [] : fuel, own].map((lines) =>
+    sumOf<InvoiceLine | TaxLine>(lines, ({ gallons }) => gallons),
+  );
   // Two compartments of one product may be taxed one by one.
-  const isWithin = (): boolean => {
-    const taxed = sumOf(own, ({ gallons }) => gallons);
-    return taxed !== null && sold !== null && isUpTo(taxed, sold.plus(run.tolerance(sold)));
-  };
+  const isWithin = taxed && sold && isUpTo(taxed, sold.plus(run.tolerance(sold)));
   const isDouble = (line: TaxLine, at: number): boolean =>
-    own.slice(0, at).some((one) => isSameTax(one, line)) && !isWithin();
+    !isWithin && own.slice(0, at).some((one) => isSameTax(one, line));
   const doubles = own.filter(isDouble);
   const rest = own.filter((line) => !doubles.includes(line));
   const compared = `${tax}, ${authority ?? ""}`;
-  const found: Difference[] = [];
-  const tell = (name: string, at: number, one: Difference): void =>
-    void found.push({ compared, name, about: `${about} ${at}`, ...one });
-  for (const [at, { amount }] of doubles.entries()) {
+  const named = (name: string, at: number) => ({ compared, name, about: `${about} ${at}` });
+  const found: Difference[] = doubles.map(({ amount }, at) => {
     const cause = `${tax} on ${product ?? "the invoice"} is billed twice.`;
-    tell("tax-twice", at, { isCertain: product !== null, ...between(amount, zero), cause });
-  }
+    const isCertain = product !== null;
+    return { ...named("tax-twice", at), isCertain, billed: amount, expected: zero, cause };
+  });
   for (const [at, line] of rest.entries()) {
     const { rate, gallons, amount } = line;
     if (rate === null) continue;
     for (const one of gallons === null ? [] : multiplied(rate, gallons, amount, CENT))
-      tell("tax-amount", at, { ...one, cause: `${tax}: ${one.cause}` });
+      found.push({ ...named("tax-amount", at), ...one, cause: `${tax}: ${one.cause}` });
     const usual = run.reference.taxRate(invoice, line);
     if (usual === null || isNear(rate, usual.rate, RATE_STEP)) continue;
-    const base = gallons ?? (rate.sign === 0 ? zero : amount.over(rate, 6));
+    const each = gallons ?? (rate.sign === 0 ? zero : amount.over(rate, 6));
     const who = usual.isStated ? "crossref/tax-rates.csv says" : "usual here is";
     const cause = `${tax} is billed at ${amountText(rate)}; ${who} ${amountText(usual.rate)}.`;
-    tell("tax-rate", at, { isCertain: usual.isStated, ...between(rate, usual.rate, base), cause });
+    const values = { isCertain: usual.isStated, billed: rate, expected: usual.rate, each };
+    found.push({ ...named("tax-rate", at), ...values, cause });
   }
   const billed = sumOf(rest, ({ gallons }) => gallons);
   // A state may tax gross gallons where net is billed, or the other way.
@@ -578,13 +539,14 @@ function taxes(
     const base = sumOf(fuel, (line) => line[name]);
     return base !== null && billed !== null && run.isAlike(billed, base);
   });
-  if (billed !== null && sold !== null && !isTaxed) {
-    const cause = `${tax} is on ${billed.plain()} gallons, ${sold.plain()} are billed.`;
-    const values = gallonsBetween(billed, sold, rest[0]?.rate);
-    found.push({ compared, name: "tax-gallons", isCertain: false, ...values, cause });
-  }
-  return found;
+  if (!billed || !sold || isTaxed) return found;
+  const cause = `${tax} is on ${billed.plain()} gallons, ${sold.plain()} are billed.`;
+  const values = { billed, expected: sold, isGallons: true, each: rest[0]?.rate ?? null };
+  return [...found, { compared, name: "tax-gallons", isCertain: false, ...values, cause }];
 }
+
+const isSameTax = (one: TaxLine, other: TaxLine): boolean =>
+  one.amount.equals(other.amount) && one.gallons?.plain() === other.gallons?.plain();
 
 // Deliveries and orders.
 
@@ -621,14 +583,15 @@ function netFromGross(
   if (net.isWithin(larger(share, ONE), expected)) return NONE;
   const own = groups.find((group) => run.isSame(group.product, product));
   const lines = own?.lines ?? [];
-  const rate = rateOf(lines) ?? (own && priceOf(own, direction));
   return {
     papers: papersOf(lines, [ticket]),
     lines,
     isCertain: true,
     compared: `net gallons and ${gross.plain()} gross at ${temperature.plain()} °F, API ${gravity.plain()}`,
-    ...gallonsBetween(net, expected, rate),
-    taxes: taxOn(lines[0], run).times(net.minus(expected)),
+    billed: net,
+    expected,
+    isGallons: true,
+    each: rateOf(lines) ?? (own ? priceOf(own, direction) : null),
     cause: `The ticket says ${net.plain()} net; ${gross.plain()} gross × ${factor.plain()} is ${expected.plain()} (API MPMS 11.1, table 6B).`,
     next: "Ask the terminal or the driver for the meter's ticket; correct temperature, gravity or net gallons.",
   };
@@ -666,7 +629,7 @@ function notBilled({ ticket, direction, party, groups }: Delivered, situation: S
     isCertain: true,
     billed: zero,
     expected,
-    gallons: expected?.negated() ?? null,
+    isGallons: true,
     over: worth.length === 0 ? null : Decimal.sum(worth).negated(),
     cause: `Ticket ${ticket.number} of ${ticket.day} is signed, and ${what} is on no invoice.`,
     next: NOT_BILLED[direction],
@@ -698,10 +661,12 @@ function partDelivered(
   const billed = figures[0] ?? figures[1] ?? null;
   if (expected === null || billed === null) return null;
   if (figures.some((one) => one !== null && run.isAlike(one, expected))) return NONE;
-  const values = gallonsBetween(billed, expected, priceOf({ ordered }, "sale"));
+  const values = { billed, expected, isGallons: true, each: priceOf({ ordered }, "sale") };
   const cause = `${expected.plain()} gallons of ${product} were ordered, ${billed.plain()} delivered.`;
-  const isLess = values.gallons.sign < 0;
-  const next = isLess ? "Deliver the rest, or close the order." : "Ask why more was delivered.";
+  const next =
+    billed.compare(expected) < 0
+      ? "Deliver the rest, or close the order."
+      : "Ask why more was delivered.";
   return { isCertain: false, isNeutral: true, ...values, cause, next };
 }
 
@@ -714,11 +679,7 @@ function noOrder({ ticket, day }: Delivered, { orders, run }: Situation): Verdic
 }
 
 /** A correction of exactly what a difference comes to, in money alone, mends it; each mends one. */
-function isMended(
-  { over, taxes = zero }: Difference,
-  { direction, party }: Subject,
-  { corrections }: Situation,
-): boolean {
+function isMended({ over, taxes, direction, party }: Valued, corrections: JoinedLine[]): boolean {
   if (!over || over.sign === 0) return false;
   const at = corrections.findIndex(({ invoice, line }) => {
     const isTheirs = invoice.direction === direction && invoice.party === party;
@@ -740,12 +701,19 @@ function rule<One extends Subject>(
   otherwise = "both papers mean other things here",
 ) {
   const judge = (situation: Situation): void => {
+    const { run, corrections } = situation;
     for (const one of of(situation)) {
       const verdict = find(one, situation);
       if (verdict === null) continue;
-      const all = "cause" in verdict ? [verdict] : verdict;
-      const standing = all.filter((it) => !isMended(it, one, situation));
-      situation.run.judged(made, one, standing);
+      const found = [verdict].flat().map((it) => {
+        const [about] = it.lines ?? one.lines ?? [];
+        return valued({ ...made, ...one, ...it }, about ? taxOn(about, run) : zero);
+      });
+      run.judged(
+        made,
+        one,
+        found.filter((it) => !isMended(it, corrections)),
+      );
     }
   };
   const made = { name, compared, otherwise, judge, isAlone: ALONE.has(name) };
@@ -753,12 +721,7 @@ function rule<One extends Subject>(
 }
 
 /** They find nothing in an invoice to which there is no other paper and no list. */
-const ALONE: ReadonlySet<string> = new Set([
-  "billed-twice",
-  "line-amount",
-  "rack-and-margin",
-  "tax",
-]);
+const ALONE = new Set(["billed-twice", "line-amount", "rack-and-margin", "tax"]);
 
 export const rules = [
   rule("billed-twice", "the same load on two lines", loadsIn, billedTwice),

@@ -8,23 +8,21 @@ import { lookedUp, sha256 } from "../core/keys.ts";
 import { remembered } from "../core/remembered.ts";
 import { amountText, byText } from "../core/text.ts";
 import { beginOf, DAY_MS } from "../core/time.ts";
-import {
-  type AnyPaper,
-  type CompanyLink,
-  type Day,
-  type Direction,
-  fold,
-  type FreightRate,
-  GUESS,
-  type Invoice,
-  type InvoiceLine,
-  type JoinedLine,
-  lineKind,
-  type Names,
-  type Order,
-  type Place,
-  type Price,
-  type TaxLine,
+import { fold, GUESS, lineKind } from "./papers.ts";
+import type {
+  AnyPaper,
+  CompanyLink,
+  Day,
+  Direction,
+  FreightRate,
+  Invoice,
+  InvoiceLine,
+  JoinedLine,
+  Names,
+  Order,
+  Place,
+  Price,
+  TaxLine,
 } from "./papers.ts";
 
 export interface MatchSettings {
@@ -69,20 +67,31 @@ export interface Difference extends Partial<Subject> {
   readonly isCertain: boolean;
   /** Which values were compared. */
   readonly compared?: string;
+  /** Money, or gallons, or rates. */
   readonly billed?: Decimal | string | null;
   readonly expected?: Decimal | string | null;
-  /** Billed less expected; left out: it is not about gallons. */
-  readonly gallons?: Decimal | null;
-  /** What was billed too much, in money; negative: too little. Null: it cannot be told. */
+  readonly isGallons?: boolean;
+  /** What one more of it comes to: its rate where it is gallons, else on how many gallons a rate is. Left out: it is money. */
+  readonly each?: Decimal | null;
+  /** What was billed too much, in money, where that is said otherwise; negative: too little. Null: it cannot be told. */
   readonly over?: Decimal | null;
-  /** Taxes on these gallons, in money: they come to `over`. */
-  readonly taxes?: Decimal;
-  /** Gallons of which each is billed at a rate that differs; left out: it is not about a rate. */
-  readonly worth?: Decimal | null;
   /** Nobody is owed it. */
   readonly isNeutral?: boolean;
   readonly cause: string;
   readonly next?: string | undefined;
+}
+
+export type Valued = ReturnType<typeof valued>;
+
+/** What a difference comes to. `levied`: of its gallons each, in taxes. */
+export function valued(it: Rule & Subject & Difference, levied: Decimal) {
+  const { billed, expected, isGallons = false, each = Decimal.one } = it;
+  const isFigures = billed instanceof Decimal && expected instanceof Decimal;
+  const off = isFigures ? billed.minus(expected) : null;
+  const over = it.over === undefined ? ((each && off?.times(each)) ?? null) : it.over;
+  const gallons = isGallons ? off : null;
+  const taxes = gallons?.times(levied) ?? Decimal.zero;
+  return { ...it, over, gallons, taxes, worth: isGallons ? null : it.each };
 }
 
 /** One difference between papers, with what it comes to. */
@@ -99,17 +108,16 @@ interface Rule {
   readonly otherwise: string;
 }
 
-/** Papers of one direction that began on one side: alike in what their figures mean, and in which papers come of them. */
-const sideOf = ({ direction, papers }: Subject) =>
-  ({ direction, isOfErp: papers.some(({ isOfErp }) => isOfErp) }) as const;
-type Side = ReturnType<typeof sideOf>;
-
 /** So many results tell, and more than this share of them. */
 const TELLING = 10;
 const OTHER_MEANING = 0.5;
 const NEVER = { compared: 0, differing: 0 };
 
 export type Run = ReturnType<typeof runOf>;
+
+/** A rule among papers of one direction that began on one side: alike in what their figures mean, and in which papers come of them. */
+export const nameOfSide = (rule: Rule, direction: Direction, isOfErp: boolean): string =>
+  `${rule.name} ${direction} ${isOfErp}`;
 
 /** What all cases share. */
 export function runOf(names: Names, reference: Reference, settings: MatchSettings) {
@@ -119,18 +127,15 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
     larger(gallons.abs().times(share), settings.toleranceGallons);
   /** How often a rule compared, and found differences, among the papers of a side. */
   const counts = new Map<string, typeof NEVER>();
-  const nameOf = (rule: Rule, { direction, isOfErp }: Side): string =>
-    `${rule.name} ${direction} ${isOfErp}`;
-  const countOf = (name: string) => counts.get(name) ?? NEVER;
   /** Which rules, of which side, compared an invoice of the case with another paper or list. */
   const comparing = new Map<string, Set<string>>();
+  const found: { readonly rule: Rule; readonly by: string; readonly finding: Finding }[] = [];
   /** More than half of what a rule compared differs, so that it says nothing about any of it: how much; null: not so. */
-  function meaningless(name: string): typeof NEVER | null {
-    const count = countOf(name);
-    const { compared, differing } = count;
-    return compared >= TELLING && differing > compared * OTHER_MEANING ? count : null;
+  function meaningless(by: string): typeof NEVER | null {
+    const count = counts.get(by) ?? NEVER;
+    const isTelling = count.compared >= TELLING;
+    return isTelling && count.differing > count.compared * OTHER_MEANING ? count : null;
   }
-  const found: { readonly rule: Rule; readonly side: Side; readonly finding: Finding }[] = [];
   return {
     names,
     reference,
@@ -140,30 +145,24 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
     /** Lines of tickets that the table of volume corrections does not cover. */
     beyondTable: 0,
     comparing,
+    meaningless,
     /** When a day begins, ms UTC. */
     beginOf: remembered((day: Day) => beginOf(day, settings.dayOf)),
 
     /** What a rule has found of a subject, which may be nothing. */
-    judged(rule: Rule, subject: Subject, differences: readonly Difference[]): void {
-      const { party, papers } = subject;
-      const side = sideOf(subject);
-      const name = nameOf(rule, side);
-      const { compared, differing } = countOf(name);
-      counts.set(name, {
-        compared: compared + 1,
-        differing: differing + Math.sign(differences.length),
-      });
+    judged(rule: Rule, { direction, party, papers }: Subject, all: readonly Valued[]): void {
+      const by = nameOfSide(
+        rule,
+        direction,
+        papers.some(({ isOfErp }) => isOfErp),
+      );
+      const { compared, differing } = counts.get(by) ?? NEVER;
+      counts.set(by, { compared: compared + 1, differing: differing + Math.sign(all.length) });
       for (const { kind, id } of rule.isAlone ? [] : papers)
-        if (kind === "invoice") comparing.set(id, (comparing.get(id) ?? new Set()).add(name));
-      const partyName = reference.party(party);
-      for (const one of differences)
-        found.push({ rule, side, finding: findingOf({ ...rule, ...subject, ...one }, partyName) });
+        if (kind === "invoice") comparing.set(id, (comparing.get(id) ?? new Set()).add(by));
+      for (const one of all)
+        found.push({ rule, by, finding: findingOf(one, reference.party(party)) });
     },
-
-    meaningless: (rule: Rule, side: Side) => meaningless(nameOf(rule, side)),
-    /** Do any of these comparisons (of `comparing`) say something? */
-    isTelling: (names: Iterable<string>): boolean =>
-      Array.from(names).some((name) => meaningless(name) === null),
 
     /** Do these gallons differ from what is expected by no more than is tolerated? */
     isAlike: (gallons: Decimal, expected: Decimal): boolean =>
@@ -176,9 +175,9 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
   };
 }
 
-function findingOf(it: Rule & Subject & Difference, partyName: string) {
+function findingOf(it: Valued, partyName: string) {
   const { name, direction, party, day, compared } = it;
-  const taxes = it.taxes?.round(2) ?? Decimal.zero;
+  const taxes = it.taxes.round(2);
   const over = it.over?.plus(taxes) ?? null;
   const more = over && taxes.sign !== 0 && ` Taxes are ${amountText(taxes.abs())} of the amount.`;
   // What is billed too much is owed to who pays.
@@ -234,26 +233,28 @@ const DISPUTE = {
   },
 } as const;
 
-export const nameOfTax = ({ taxType, authority, productRef }: TaxLine): string =>
+const nameOfTax = ({ taxType, authority, productRef }: TaxLine): string =>
   [fold(taxType), fold(authority ?? ""), productRef ?? ""].join(" ");
 
 const gallonsOf = (all: readonly { gallons: Decimal | null }[]): Decimal =>
   Decimal.sum(all.flatMap(({ gallons }) => gallons ?? []));
 
-/** What is levied on a gallon of a line, by the taxes that are on as many gallons as its invoice bills. */
-export function taxOn(one: JoinedLine | undefined, run: Run): Decimal {
-  if (one === undefined) return Decimal.zero;
-  const { invoice, line } = one;
-  const isIt = (product: string | null): boolean => run.isSame(product ?? "", line.product ?? "");
-  const fuel = invoice.lines.filter((it) => lineKind(it) === "fuel");
-  const rates = Array.from(Map.groupBy(invoice.taxes, nameOfTax).values(), (own) => {
-    const { productRef = null, rate = null } = own[0] ?? {};
-    const sold = productRef === null ? fuel : fuel.filter(({ product }) => isIt(product));
-    const isOnIt = productRef === null || isIt(productRef);
-    return rate !== null && isOnIt && run.isAlike(gallonsOf(own), gallonsOf(sold))
-      ? rate
-      : Decimal.zero;
+/** What an invoice levies, by tax, authority and product, and the fuel that it is on: all where it names no product. */
+export function levied({ lines, taxes }: Invoice, run: Run) {
+  const fuel = lines.filter((line) => lineKind(line) === "fuel");
+  return Array.from(Map.groupBy(taxes, nameOfTax), ([name, own]) => {
+    const product = own[0]?.productRef ?? null;
+    const isOn = (line: InvoiceLine): boolean =>
+      product === null || run.isSame(product, line.product ?? "");
+    return { name, own, product, isOn, fuel: fuel.filter(isOn) };
   });
+}
+
+/** What is levied on a gallon of a line, by the taxes that are on as many gallons as its invoice bills. */
+export function taxOn({ invoice, line }: JoinedLine, run: Run): Decimal {
+  const rates = levied(invoice, run).flatMap(({ own, isOn, fuel }) =>
+    isOn(line) && run.isAlike(gallonsOf(own), gallonsOf(fuel)) ? (own[0]?.rate ?? []) : [],
+  );
   return Decimal.sum(rates);
 }
 
