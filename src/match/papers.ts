@@ -305,20 +305,17 @@ export class Papers {
   readonly #names: Names;
   /** By kind and id. */
   readonly #papers: Scratch;
-  #page = this.#pages();
+  /** Papers of one time lie together in each kind: pages that were read last are kept. */
+  readonly #page = remembered((from: Seq) => this.#papers.page(from, PAGE), PAGES_MAX);
   #count = 0;
   readonly #orders = new Map<string, Seq>();
   /** Tickets by their number, their bills of lading, and their order. */
-  readonly #by = {
-    ticket: new Map<string, Seq[]>(),
-    bol: new Map<string, Seq[]>(),
-    order: new Map<string, Seq[]>(),
-  };
+  readonly #named = new Map<string, Seq[]>();
   /** Those that are not out. */
   readonly #tickets: Seq[] = [];
   readonly #invoices: Seq[] = [];
-  /** Kinds and folded numbers of papers, made when those come that were sent. */
-  #numbers: Set<string> | null = null;
+  /** Their kinds and folded numbers. */
+  readonly #numbers = new Set<string>();
   #unions = new Unions(0);
   /** By the key of a line. */
   readonly #guesses = new Map<string, Seq>();
@@ -333,26 +330,18 @@ export class Papers {
    * platform; left out where the platform's own record of it is here.
    */
   add(paper: AnyPaper, isSent: boolean): boolean {
-    if (isSent)
-      this.#numbers ??= new Set(
-        Array.from({ length: this.#count }, (_, seq) => numberOf(this.#at(seq))),
-      );
-    if (isSent && this.#numbers?.has(numberOf(paper))) return false;
+    const number = numberOf(paper);
+    if (isSent && this.#numbers.has(number)) return false;
     const key = `${paper.kind} ${paper.id}`;
     if (this.#papers.put(key, stringifyExact(paper)) !== null) return false;
     const seq = this.#count++;
-    this.#numbers?.add(numberOf(paper));
+    this.#numbers.add(number);
     if (paper.kind === "order") this.#orders.set(paper.id, seq);
     else if (isLive(paper)) {
       if (paper.kind === "invoice") this.#invoices.push(seq);
       else this.#addTicket(paper, seq);
     }
     return true;
-  }
-
-  /** Papers of one time lie together in each kind: pages that were read last are kept. */
-  #pages() {
-    return remembered((from: Seq) => this.#papers.page(from, PAGE), PAGES_MAX);
   }
 
   #at(seq: Seq): AnyPaper {
@@ -372,17 +361,16 @@ export class Papers {
 
   #addTicket({ number, bols, order }: Ticket, seq: Seq): void {
     this.#tickets.push(seq);
-    const add = (known: Map<string, Seq[]>, name: string): void => {
-      if (name !== "") push(known, name, seq);
+    const add = (by: JoinedBy, name: string | null): void => {
+      if (name) push(this.#named, `${by} ${name}`, seq);
     };
-    add(this.#by.ticket, spelling(number));
-    for (const bol of new Set(bols.map(spelling))) add(this.#by.bol, bol);
-    add(this.#by.order, order ?? "");
+    add("ticket number", spelling(number));
+    for (const bol of new Set(bols.map(spelling))) add("bill of lading", bol);
+    add("order and product", order);
   }
 
   /** Each case once, in the order in which papers came. `undefined` is a step before that. */
   *cases(): Generator<Case | undefined> {
-    this.#page = this.#pages();
     yield* this.#connect();
     for (const members of this.#unions.groups()) yield this.#case(members);
   }
@@ -393,8 +381,9 @@ export class Papers {
     const taken = { sale: new Set<Seq>(), purchase: new Set<Seq>() };
     const loose: Loose[] = [];
     const billed = new Map<string, Seq>();
-    for (const [order, tickets] of this.#by.order)
-      for (const seq of tickets) this.#unions.unite(seq, this.#orders.get(order));
+    for (const [order, seq] of this.#orders)
+      for (const ticket of this.#ticketsOf("order and product", order))
+        this.#unions.unite(ticket, seq);
     for (const seq of this.#invoices) {
       yield undefined;
       const invoice = this.#textsAt<Invoice>(seq);
@@ -440,7 +429,7 @@ export class Papers {
       const line = invoice.lines[at] as InvoiceLine;
       const { gallons, product } = line;
       if (product === null || gallons === null) continue;
-      const isOther = spelling(line.deliveryTicket) !== "" && spelling(line.bolNumber) !== "";
+      const isOther = spelling(line.deliveryTicket) && spelling(line.bolNumber);
       const day = line.deliveredDate?.slice(0, 10) ?? invoice.day;
       const most = gallons.abs().times(GUESS_SHARE);
       const [best] = (open.get(keyOf(invoice.direction, invoice.party, product)) ?? [])
@@ -456,6 +445,10 @@ export class Papers {
     }
   }
 
+  #ticketsOf(by: JoinedBy, name: string | null): readonly Seq[] {
+    return this.#named.get(`${by} ${name ?? ""}`) ?? [];
+  }
+
   /** The tickets of a line by what it names. Those that deliver are another party than those that bill the freight. */
   #find(one: Line): { readonly by: JoinedBy | null; readonly tickets: readonly Seq[] } {
     const guess = this.#guesses.get(lineKey(one));
@@ -463,12 +456,12 @@ export class Papers {
     const { direction, order } = one.invoice;
     const whom = one.kind === "freight" ? "any" : null;
     const tries = [
-      ["ticket number", this.#by.ticket, spelling(one.line.deliveryTicket), whom ?? "party"],
-      ["bill of lading", this.#by.bol, spelling(one.line.bolNumber), whom ?? BY_BOL[direction]],
-      ["order and product", this.#by.order, order ?? "", whom ?? "product"],
+      ["ticket number", spelling(one.line.deliveryTicket), whom ?? "party"],
+      ["bill of lading", spelling(one.line.bolNumber), whom ?? BY_BOL[direction]],
+      ["order and product", order, whom ?? "product"],
     ] as const;
-    for (const [by, known, name, whose] of tries) {
-      const tickets = this.#fitting(known.get(name) ?? [], one, whose);
+    for (const [by, name, whose] of tries) {
+      const tickets = this.#fitting(this.#ticketsOf(by, name), one, whose);
       if (tickets.length > 0) return { by, tickets };
     }
     return { by: null, tickets: [] };
