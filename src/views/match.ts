@@ -1,6 +1,6 @@
 /** What papers were found to differ in: for a terminal, a page and a spreadsheet, and as a claim for one party. */
 import { Decimal } from "../core/decimal.ts";
-import { byText, grouped, counted, money } from "../core/text.ts";
+import { amountText, byText, counted, grouped } from "../core/text.ts";
 import type { KeptFinding } from "../engine/match.ts";
 import { type MatchReport, SIDES, sizeOf } from "../match/report.ts";
 import type { Finding } from "../match/situation.ts";
@@ -10,21 +10,19 @@ import { asCsv } from "./csv.ts";
 
 /** The sentence that says how it stands. `currency`: left out where bare digits do. */
 export function headOf(
-  {
-    invoices: { all, match, differ, wait, alone, left },
-    sums: { forUs, againstUs },
-    notBilled,
-  }: Pick<MatchReport, "invoices" | "sums" | "notBilled">,
+  { invoices, sums, notBilled }: Pick<MatchReport, "invoices" | "sums" | "notBilled">,
   currency = "",
 ): string {
-  const sum = (amount: string): string =>
-    currency === "" ? grouped(amount) : money(amount, currency);
+  const { all, match, differ, wait, alone, left } = invoices;
+  const [forUs, againstUs, about] = [sums.forUs, sums.againstUs, notBilled.about].map((sum) =>
+    amountText(Decimal.of(sum), currency),
+  );
   return [
-    `Of ${all} invoices ${match} match; ${differ} differ: ${sum(forUs)} for us, ${sum(againstUs)} against us`,
+    `Of ${all} invoices ${match} match; ${differ} differ: ${forUs} for us, ${againstUs} against us`,
     wait > 0 && `${wait} wait for a paper`,
     alone > 0 && `${alone} cannot be compared: no ticket, order or price of theirs is here`,
     left > 0 && `${left} bill no fuel or are drafts or void`,
-    `${counted(notBilled.deliveries, "delivery", "deliveries")} not billed: about ${sum(notBilled.about)}.`,
+    `${counted(notBilled.deliveries, "delivery", "deliveries")} not billed: about ${about}.`,
   ]
     .filter(Boolean)
     .join("; ");
@@ -48,31 +46,25 @@ export const matchView = (report: MatchReport): say.Blocks => [
   say.section("Not compared", say.list(report.notCompared)),
 ];
 
-/** Nothing is a dash on the page, so that the eye finds what is something. */
-const sumText = (sum: string, currency: string): say.Inline =>
-  sum === "0.00" ? say.each(null, sum) : say.money(sum, currency);
-
-/** `given`: what the page's address names beside the party. */
-const partiesTable = (
+/** `given`: what the page's address names beside the party. Nothing is a dash there, so that the eye finds what is something. */
+function partiesTable(
   parties: MatchReport["parties"],
   currency: string,
   given: Readonly<Record<string, string>>,
   caption = "By party, the largest sum first",
-): say.Block => {
-  type Party = MatchReport["parties"][number];
-  const linked = (path: string, { party, direction }: Party, text: string) =>
+): say.Block {
+  const sumText = (sum: string): say.Inline =>
+    sum === "0.00" ? say.each(null, sum) : say.money(sum, currency);
+  const linked = (path: string, { party, direction }: (typeof parties)[number], text: string) =>
     say.link(say.address(path, { ...given, party, direction }), text);
   return say.table(caption, parties, [
     ["Party", (one) => linked("/match", one, one.partyName)],
-    [
-      "Findings",
-      (one) => say.say`${say.plural(one.findings, "finding")} in ${SIDES[one.direction]}`,
-    ],
-    ["For us", ({ forUs }) => sumText(forUs, currency)],
-    ["Against us", ({ againstUs }) => sumText(againstUs, currency)],
+    ["Findings", (it) => say.say`${say.plural(it.findings, "finding")} in ${SIDES[it.direction]}`],
+    ["For us", ({ forUs }) => sumText(forUs)],
+    ["Against us", ({ againstUs }) => sumText(againstUs)],
     ["Claim", (one) => one.forUs !== "0.00" && linked("/match/claim", one, "Claim it"), "page"],
   ]);
-};
+}
 
 /** So many are read at a glance; more are folded, and of one kind of finding so many are shown. The CSV has all. */
 const AT_ONCE = 20;
@@ -85,13 +77,10 @@ export function partiesView(
   given: Readonly<Record<string, string>>,
 ): say.Blocks {
   const more = parties.slice(AT_ONCE);
+  const further = partiesTable(more, currency, given, "Further parties");
   return [
     partiesTable(parties.slice(0, AT_ONCE), currency, given),
-    more.length > 0 &&
-      say.foldedPart(
-        say.say`${more.length} further parties`,
-        partiesTable(more, currency, given, "Further parties"),
-      ),
+    more.length > 0 && say.foldedPart(say.say`${more.length} further parties`, further),
   ];
 }
 
@@ -99,11 +88,15 @@ export function partiesView(
 const valuesOf = ({ compared, billed, expected, gallons }: Finding): string =>
   `${compared}, ${billed ?? "none"} instead of ${expected ?? "none"}${gallons === null ? "" : `; off by ${gallons} gallons`}`;
 
-/** What a difference for each gallon is multiplied by, so that whoever is claimed from can compute it. */
-const gallonsText = ({ worth }: Finding): string =>
-  worth === null ? "" : ` It is so on ${grouped(worth)} gallons.`;
-
 const FAVOURS = { us: "for us", them: "against us" } as const;
+
+/** Each paper leads to what is known of it. */
+const papersOf = ({ papers }: Finding): say.Inline =>
+  papers.map(({ kind, number }) => [
+    `${kind} `,
+    say.link(say.address("/documents", { text: number }), say.whole(number)),
+    ", ",
+  ]);
 
 /** `settling`: what a page has beside each. */
 const findingsTable = <One extends Finding & Partial<KeptFinding>>(
@@ -113,17 +106,7 @@ const findingsTable = <One extends Finding & Partial<KeptFinding>>(
   settling: (one: One) => say.Inline = () => null,
 ): say.Block =>
   say.table(caption, findings, [
-    [
-      "Papers",
-      ({ papers, partyName, day }) => [
-        papers.map(({ kind, number }) => {
-          const documents = say.address("/documents", { text: number });
-          return [`${kind} `, say.link(documents, say.whole(number)), ", "];
-        }),
-        `${partyName}, `,
-        say.dayOf(day),
-      ],
-    ],
+    ["Papers", (one) => [papersOf(one), `${one.partyName}, `, say.dayOf(one.day)]],
     [
       "What",
       (one) => [
@@ -139,9 +122,7 @@ const findingsTable = <One extends Finding & Partial<KeptFinding>>(
       (one) => [
         one.state !== undefined && one.state !== "open" && say.strong(`${one.state}. `),
         one.note && say.small(`${one.note}. `),
-        one.cause,
-        " ",
-        say.next(one.next),
+        say.say`${one.cause} ${say.next(one.next)}`,
         settling(one),
       ],
     ],
@@ -169,10 +150,8 @@ export function findingsView<One extends Finding>(
 
 const nameOf = (rule: string): string => rule.replaceAll("-", " ");
 
-const numbersOf =
-  (kind: Finding["papers"][number]["kind"]) =>
-  ({ papers }: Finding): string =>
-    papers.flatMap((paper) => (paper.kind === kind ? [paper.number] : [])).join(", ");
+const numbersOf = ({ papers }: Finding, kind: Finding["papers"][number]["kind"]): string =>
+  papers.flatMap((paper) => (paper.kind === kind ? [paper.number] : [])).join(", ");
 
 /** Columns that are called as what they have. */
 const named = (...names: readonly Exclude<keyof Finding, "papers">[]) =>
@@ -187,9 +166,9 @@ export const findingsCsv = (findings: readonly Finding[]): string =>
       ...named("rule", "certainty", "direction"),
       ["party", ({ partyName }) => partyName],
       ...named("day"),
-      ...(["invoice", "ticket", "order"] as const).map(
-        (kind) => [`${kind}s`, numbersOf(kind)] as const,
-      ),
+      ["invoices", (one) => numbersOf(one, "invoice")],
+      ["tickets", (one) => numbersOf(one, "ticket")],
+      ["orders", (one) => numbersOf(one, "order")],
       ...named("compared", "billed", "expected"),
       ["gallons", ({ gallons }) => digits(gallons)],
       ["amount", ({ amount }) => digits(amount)],
@@ -209,10 +188,16 @@ export function claimOf(findings: readonly Finding[], party: string, currency: s
     "What is claimed",
     [...own, null],
     [
-      ["Bill", (one) => say.whole(one === null ? "Total" : numbersOf("invoice")(one))],
+      ["Bill", (one) => say.whole(one === null ? "Total" : numbersOf(one, "invoice"))],
       ["Day", (one) => one && say.dayOf(one.day)],
-      ["Ticket", (one) => (one === null ? "" : numbersOf("ticket")(one))],
-      ["Differs", (one) => one && [one.cause, gallonsText(one)]],
+      ["Ticket", (one) => (one === null ? "" : numbersOf(one, "ticket"))],
+      // Of a rate the gallons, too, so that whoever is claimed from can compute it.
+      [
+        "Differs",
+        (one) =>
+          one &&
+          `${one.cause}${one.worth === null ? "" : ` It is so on ${grouped(one.worth)} gallons.`}`,
+      ],
       ["Amount", (one) => say.money(one === null ? total : (one.amount ?? "0.00"), currency)],
     ],
   );

@@ -21,16 +21,16 @@ async function chosen({ office, query }: Asked) {
   const of = (name: string): string => query.get(name) ?? "";
   const given = { from: of("from"), to: of("to"), direction: of("direction"), party: of("party") };
   const { from, to, direction, party } = given;
-  const { last, trouble, findings } = await office.findings();
-  const all = findings
+  const known = await office.findings();
+  const all = known.findings
     .filter((one) => one.day >= from && (to === "" || one.day <= to))
     .filter((one) => ["", one.party].includes(party) && ["", one.direction].includes(direction))
     .toSorted((one, other) => sizeOf(other).compare(sizeOf(one)));
-  const { accepted = [], open = [] } = Object.groupBy(all, ({ state }) =>
-    state === "accepted" ? "accepted" : "open",
-  );
-  return { given, last, trouble, all, open, accepted };
+  const [accepted, open] = [all.filter(isAccepted), all.filter((one) => !isAccepted(one))];
+  return { ...known, given, all, open, accepted };
 }
+
+const isAccepted = ({ state }: KeptFinding): boolean => state === "accepted";
 
 export async function match(asked: Asked): Promise<Answer> {
   const { given, last, trouble, open, accepted } = await chosen(asked);
