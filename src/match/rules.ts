@@ -69,11 +69,10 @@ function multiplied(rate: Decimal, gallons: Decimal, amount: Decimal, step: Deci
 // What rules look at.
 
 const headOf = ({ direction, party, day }: Invoice) => ({ direction, party, day });
-const papersOf = (
-  lines: readonly JoinedLine[],
-  tickets: readonly Ticket[],
-  orders: readonly Order[] = [],
-): AnyPaper[] => [...lines.map(({ invoice }) => invoice), ...tickets, ...orders];
+const papersOf = (lines: readonly JoinedLine[], ...more: (readonly AnyPaper[])[]): AnyPaper[] => [
+  ...lines.map(({ invoice }) => invoice),
+  ...more.flat(),
+];
 const rateOf = (lines: readonly JoinedLine[]): Decimal | null =>
   lines.find(({ line }) => line.rate !== null)?.line.rate ?? null;
 const gallonsOf = (lines: readonly JoinedLine[]): Decimal | null =>
@@ -209,7 +208,7 @@ function wrongProduct({ group, lines, first, billed, rate }: Load, situation: Si
   const lists = direction === "purchase" ? listsOf(first, other, run) : null;
   const right = priceOf(other, direction) ?? lists?.now.price ?? null;
   const [named, expected] = [first.line.product, other.delivered[0]?.product ?? other.product];
-  const over = rate === null || right === null ? null : rate.minus(right).times(billed);
+  const over = rate && right && rate.minus(right).times(billed);
   const isPriced = over?.round(2).sign === 0;
   const cause = `${named ?? "Another product"} is billed${isPriced ? " at the price of what was delivered" : ""}, ${expected} was delivered.`;
   const next = isPriced ? "Have the product corrected on the bill; its price is right." : undefined;
@@ -367,26 +366,20 @@ const listed =
 function wrongTerminal(billed: Billed, { run, explained }: Situation): Verdict {
   const { line, group, one } = billed;
   const named = run.reference.terminal(line.location);
-  const loaded = terminalsOf(group)
-    .map((text) => run.reference.terminal(text))
-    .filter((place) => place !== null);
+  const loaded = terminalsOf(group).flatMap((text) => run.reference.terminal(text) ?? []);
   const [right] = loaded;
   if (named === null || right === undefined) return null;
   if (loaded.includes(named)) return NONE;
   const cause = `${named.name} is billed; it was loaded at ${right.name}.`;
-  const values = { billed: named.name ?? null, expected: right.name ?? null };
-  const found = { isCertain: isSure(one), ...values, cause };
+  const found = { isCertain: isSure(one), billed: named.name, expected: right.name, cause };
   const agreed = agreedFor(billed);
   const lists = [named, right].map((it) => listsOf(one, group, run, [it.terminalCode ?? ""]));
-  const [wrongly, rightly] =
-    agreed === null ? lists.map((it) => it?.now.price) : [line.rate, agreed];
+  const prices = agreed === null ? lists.map((it) => it?.now.price) : [line.rate, agreed];
+  const [wrongly, rightly] = prices;
   if (!wrongly || !rightly) return found;
   explained.add(billed);
-  return {
-    ...found,
-    each: line.gallons,
-    over: line.gallons && wrongly.minus(rightly).times(line.gallons),
-  };
+  const { gallons: each } = line;
+  return { ...found, each, over: each && wrongly.minus(rightly).times(each) };
 }
 
 /** Of what was ordered a gallon at, the nearest to its rate; null: no order says. */
@@ -467,19 +460,16 @@ function freight(haul: Haul, situation: Situation): Verdict {
 }
 
 /** The freight rate of each load; null: one of them has none, or no load is known. */
-function laneRates(
-  { party, day, first, loads }: Haul,
-  { orders, run: { names, reference } }: Situation,
-): FreightRate[] | null {
+function laneRates({ party, day, first, loads }: Haul, { orders, run }: Situation) {
   const rates = [...loads.values()].map((ticket) => {
     const order = orders.find(({ id }) => id === (ticket?.order ?? first.order));
-    const [rate = null] = (order?.lines ?? []).flatMap(({ terminal, product }) => {
-      const [from, what] = [terminal ?? ticket?.terminal ?? null, names.product(product)];
-      return reference.freightRate(party, order as Order, from, what, day) ?? [];
+    const found = order?.lines.flatMap(({ terminal, product }) => {
+      const from = terminal ?? ticket?.terminal ?? null;
+      return run.reference.freightRate(party, order, from, run.names.product(product), day) ?? [];
     });
-    return rate;
+    return found?.[0];
   });
-  return rates.includes(null) ? null : (rates as FreightRate[]);
+  return rates.every((rate) => rate !== undefined) ? rates : null;
 }
 
 /** Of a rate by the mile without miles, the least that it can be. */
@@ -504,9 +494,8 @@ function taxes(
   { run }: Situation,
 ): readonly Difference[] {
   const { taxType: tax, authority } = own[0] as TaxLine;
-  const [sold, taxed] = [product === null ? [] : fuel, own].map((lines) =>
-    sumOf<InvoiceLine | TaxLine>(lines, ({ gallons }) => gallons),
-  );
+  const sold = sumOf(product === null ? [] : fuel, ({ gallons }) => gallons);
+  const taxed = sumOf(own, ({ gallons }) => gallons);
   // Two compartments of one product may be taxed one by one.
   const isWithin = taxed && sold && isUpTo(taxed, sold.plus(run.tolerance(sold)));
   const isDouble = (line: TaxLine, at: number): boolean =>
@@ -656,10 +645,10 @@ function partDelivered(
   const isIt = (line: { readonly product: string }) => run.isSame(line.product, product);
   const ordered = order.lines.filter(isIt);
   const delivered = tickets.flatMap(({ lines }) => lines.filter(isIt));
-  const figures = (["gross", "net"] as const).map((it) => sumOf(delivered, (line) => line[it]));
+  const figures = [sumOf(delivered, ({ gross }) => gross), sumOf(delivered, ({ net }) => net)];
   const expected = sumOf(ordered, ({ gallons }) => gallons);
-  const billed = figures[0] ?? figures[1] ?? null;
-  if (expected === null || billed === null) return null;
+  const [billed] = figures.filter((one) => one !== null);
+  if (!expected || !billed) return null;
   if (figures.some((one) => one !== null && run.isAlike(one, expected))) return NONE;
   const values = { billed, expected, isGallons: true, each: priceOf({ ordered }, "sale") };
   const cause = `${expected.plain()} gallons of ${product} were ordered, ${billed.plain()} delivered.`;
@@ -671,8 +660,7 @@ function partDelivered(
 }
 
 function noOrder({ ticket, day }: Delivered, { orders, run }: Situation): Verdict {
-  const isKnown = orders.some(({ id }) => id === ticket.order);
-  if (isKnown || !run.isPatienceOver(day)) return NONE;
+  if (orders.some(({ id }) => id === ticket.order) || !run.isPatienceOver(day)) return NONE;
   const cause = `Ticket ${ticket.number} has no order${ticket.order === null ? "" : " that is known here"}.`;
   const next = "Enter the order, or say on whose word it was delivered.";
   return { isCertain: false, isNeutral: true, expected: "an order", cause, next };
@@ -700,7 +688,7 @@ function rule<One extends Subject>(
   find: (one: One, situation: Situation) => Verdict,
   otherwise = "both papers mean other things here",
 ) {
-  const judge = (situation: Situation): void => {
+  function judge(situation: Situation): void {
     const { run, corrections } = situation;
     for (const one of of(situation)) {
       const verdict = find(one, situation);
@@ -709,13 +697,10 @@ function rule<One extends Subject>(
         const [about] = it.lines ?? one.lines ?? [];
         return valued({ ...made, ...one, ...it }, about ? taxOn(about, run) : zero);
       });
-      run.judged(
-        made,
-        one,
-        found.filter((it) => !isMended(it, corrections)),
-      );
+      const standing = found.filter((it) => !isMended(it, corrections));
+      run.judged(made, one, standing);
     }
-  };
+  }
   const made = { name, compared, otherwise, judge, isAlone: ALONE.has(name) };
   return made;
 }
