@@ -39,14 +39,11 @@ type Situation = ReturnType<typeof situationOf>;
 /** One case as its rules see it. */
 export function situationOf(one: Case, run: Run) {
   const { groups, reversed } = groupsOf(one, run.names);
-  const billed = groups.flatMap((group) =>
-    group.lines.flatMap((it) => (run.isIn(it.invoice.day) ? billedOf(it, group, run) : [])),
-  );
-  /** Lines, groups and prices that an earlier rule has explained: later ones do not tell it again. */
-  const explained = new Set<JoinedLine | Group | Billed>();
+  /** Lines, groups and, by a line's key, prices that an earlier rule has explained: later ones do not tell it again. */
+  const explained = new Set<JoinedLine | Group | string>();
   const corrections = one.lines.filter(({ kind }) => kind === "correction");
   /** `waits`: something waits for a paper that is not here yet. */
-  return { ...one, groups, reversed, billed, run, explained, corrections, waits: false };
+  return { ...one, groups, reversed, run, explained, corrections, waits: false };
 }
 
 const NONE: readonly Difference[] = [];
@@ -92,22 +89,23 @@ function* loadsIn({ groups, explained, run }: Situation) {
 }
 type Load = Each<typeof loadsIn>;
 
-/** One line, and what of it is the price of a list: a bill that names none, nor an order a price, is at the list. */
-function billedOf(one: JoinedLine, group: Group, run: Run) {
-  const { invoice, line } = one;
-  const isAtList = group.direction === "purchase" && priceOf(group, group.direction) === null;
-  const rack = line.rackPrice ?? (isAtList ? line.rate : null);
-  const papers = papersOf([one], one.tickets, group.orders);
-  /** In force where it was loaded. */
-  const lists = rack && listsOf(one, group, run);
-  const about = lineKey(one);
-  return { ...headOf(invoice), about, papers, lines: [one], group, one, line, rack, lists };
+/**
+ * Single lines, without those whose price an earlier rule has explained, and what of each is the price of a list: a bill that
+ * names none, nor an order a price, is at the list.
+ */
+function* billedIn({ groups, explained, run }: Situation) {
+  for (const group of groups)
+    for (const one of group.lines) {
+      const { invoice, line } = one;
+      const about = lineKey(one);
+      if (!run.isIn(invoice.day) || explained.has(one) || explained.has(about)) continue;
+      const isAtList = group.direction === "purchase" && priceOf(group, group.direction) === null;
+      const rack = line.rackPrice ?? (isAtList ? line.rate : null);
+      const papers = papersOf([one], one.tickets, group.orders);
+      yield { ...headOf(invoice), about, papers, lines: [one], group, one, line, rack };
+    }
 }
-type Billed = ReturnType<typeof billedOf>;
-
-/** Single lines, without those whose price an earlier rule has explained. */
-const billedIn = ({ billed, explained }: Situation): Billed[] =>
-  billed.filter((it) => !explained.has(it) && !explained.has(it.one));
+type Billed = Each<typeof billedIn>;
 
 /** Tickets, and the groups that each is in, in the direction in which it is billed. */
 function* deliveredIn({ tickets, groups, run }: Situation) {
@@ -337,7 +335,7 @@ function priced(
   found: Difference & { billed: Decimal; expected: Decimal },
 ): Verdict {
   if (isNear(found.billed, found.expected, PRICE_STEP)) return NONE;
-  explained.add(it);
+  explained.add(it.about);
   return { ...found, each: it.line.gallons };
 }
 
@@ -345,8 +343,9 @@ function priced(
 const listed =
   (isOld: boolean) =>
   (billed: Billed, situation: Situation): Verdict => {
-    const { rack, lists, one } = billed;
-    if (rack === null || lists === null) return null;
+    const { rack, group, one } = billed;
+    const lists = rack && listsOf(one, group, situation.run);
+    if (!rack || !lists) return null;
     const { now } = lists;
     const isPosted = ({ price, spread }: PostedPrice): boolean =>
       isNear(rack, price, PRICE_STEP) || isNear(rack, price.plus(spread), PRICE_STEP);
@@ -377,7 +376,7 @@ function wrongTerminal(billed: Billed, { run, explained }: Situation): Verdict {
   const prices = agreed === null ? lists.map((it) => it?.now.price) : [line.rate, agreed];
   const [wrongly, rightly] = prices;
   if (!wrongly || !rightly) return found;
-  explained.add(billed);
+  explained.add(billed.about);
   const { gallons: each } = line;
   return { ...found, each, over: each && wrongly.minus(rightly).times(each) };
 }

@@ -414,11 +414,9 @@ export class Reference {
    */
   inForce(terminals: readonly string[], product: string, when: string, whose: Whose, run: Run) {
     const { direction, party } = whose;
-    const versions = terminals
-      .values()
-      .map((terminal) => [direction, party, this.#listAt(terminal, product)].join("\0"))
-      .map(this.#versions)
-      .find((one) => one.length > 0);
+    const lists = terminals.map((terminal) => this.#listAt(terminal, product));
+    const all = lists.map((list) => this.#versions([direction, party, list].join("\0")));
+    const versions = all.find((one) => one.length > 0);
     if (versions === undefined) return null;
     const isDay = when.length === 10;
     const fromMs = isDay ? run.beginOf(when) + ZONES_MS : Date.parse(when);
