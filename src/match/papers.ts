@@ -40,12 +40,8 @@ const InvoiceLine = InvoiceRecord.shape.lineItems.element
 const TaxLine = InvoiceRecord.shape.taxLines.element
   .omit({ id: true, invoiceId: true, rateDisplay: true })
   .strip();
-const { id, status, createdAt, orderId, invoiceNumber, companyId, payerCompanyId } =
-  InvoiceRecord.shape;
-const AnyInvoice = z
-  .object({ id, status, createdAt, orderId, invoiceNumber, companyId, payerCompanyId })
-  .extend({ lineItems: z.array(InvoiceLine), taxLines: z.array(TaxLine) })
-  .partial();
+const invoiceLines = { lineItems: z.array(InvoiceLine), taxLines: z.array(TaxLine) };
+const AnyInvoice = InvoiceRecord.extend(invoiceLines).partial();
 const OrderLine = OrderRecord.shape.lines.element.partial();
 const AnyOrder = OrderRecord.extend({ lines: z.array(OrderLine) }).partial();
 const AnyTicket = DeliveryTicket.extend({ bolNumbers: z.array(z.string()) }).partial();

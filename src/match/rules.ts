@@ -20,7 +20,6 @@ import type {
   Invoice,
   InvoiceLine,
   JoinedLine,
-  Order,
   TaxLine,
   Ticket,
   TicketLine,
@@ -360,12 +359,15 @@ const listed =
     const isCertain = isOld && isSure(one);
     return priced(billed, situation, { isCertain, billed: rack, expected: now.price, cause });
   };
+const oldList = listed(true);
+const otherList = listed(false);
 
 /** Another terminal is billed than it was loaded at: it comes to what was ordered, where no order names a price to the two lists. */
 function wrongTerminal(billed: Billed, { run, explained }: Situation): Verdict {
   const { line, group, one } = billed;
   const named = run.reference.terminal(line.location);
-  const loaded = terminalsOf(group).flatMap((text) => run.reference.terminal(text) ?? []);
+  const places = terminalsOf(group).map((text) => run.reference.terminal(text));
+  const loaded = places.filter((place) => place !== null);
   const [right] = loaded;
   if (named === null || right === undefined) return null;
   if (loaded.includes(named)) return NONE;
@@ -651,10 +653,8 @@ function partDelivered(
   if (figures.some((one) => one !== null && run.isAlike(one, expected))) return NONE;
   const values = { billed, expected, isGallons: true, each: priceOf({ ordered }, "sale") };
   const cause = `${expected.plain()} gallons of ${product} were ordered, ${billed.plain()} delivered.`;
-  const next =
-    billed.compare(expected) < 0
-      ? "Deliver the rest, or close the order."
-      : "Ask why more was delivered.";
+  const isLess = billed.compare(expected) < 0;
+  const next = isLess ? "Deliver the rest, or close the order." : "Ask why more was delivered.";
   return { isCertain: false, isNeutral: true, ...values, cause, next };
 }
 
@@ -676,16 +676,12 @@ function isMended({ over, taxes, direction, party }: Valued, corrections: Joined
   return at >= 0 && corrections.splice(at, 1).length > 0;
 }
 
-/**
- * `compared`: what the comparison is called; `of`: what it looks at, one after the other; `otherwise`: why it says nothing
- * where most of it differs.
- */
+/** `compared`: what the comparison is called; `of`: what it looks at, one after the other. */
 function rule<One extends Subject>(
   name: string,
   compared: string,
   of: (situation: Situation) => Iterable<One>,
   find: (one: One, situation: Situation) => Verdict,
-  otherwise = "both papers mean other things here",
 ) {
   function judge(situation: Situation): void {
     const { run, corrections } = situation;
@@ -700,6 +696,7 @@ function rule<One extends Subject>(
       run.judged(made, one, standing);
     }
   }
+  const otherwise = ABSENT[name] ?? "both papers mean other things here";
   const made = { name, compared, otherwise, judge, isAlone: ALONE.has(name) };
   return made;
 }
@@ -707,38 +704,28 @@ function rule<One extends Subject>(
 /** They find nothing in an invoice to which there is no other paper and no list. */
 const ALONE = new Set(["billed-twice", "line-amount", "rack-and-margin", "tax"]);
 
+/** Why most of what they compare differs: others mean other things by it. */
+const ABSENT: Readonly<Record<string, string>> = {
+  "no-delivery": "no tickets of it come here",
+  "not-billed": "no invoices of it come here",
+  "no-order": "no orders of it come here",
+};
+
 export const rules = [
   rule("billed-twice", "the same load on two lines", loadsIn, billedTwice),
   rule("wrong-product", "the product", loadsIn, wrongProduct),
   rule("quantity", "billed and delivered gallons", loadsIn, quantity),
   rule("net-from-gross", "net gallons from gross gallons", meteredIn, netFromGross),
   rule("line-amount", "a line's amount and its gallons at its rate", billedIn, lineAmount),
-  rule(
-    "old-price-list",
-    "the rack price and the list in force at delivery",
-    billedIn,
-    listed(true),
-  ),
+  rule("old-price-list", "the rack price and the list in force at delivery", billedIn, oldList),
   rule("wrong-terminal", "the terminal", billedIn, wrongTerminal),
   rule("order-price", "the rate and the order's price", billedIn, orderPrice),
   rule("rack-and-margin", "the rate and the line's rack price + margin", billedIn, rackAndMargin),
-  rule("rack-price", "the rack price and the list in force", billedIn, listed(false)),
+  rule("rack-price", "the rack price and the list in force", billedIn, otherList),
   rule("freight", "freight and its rate", haulsIn, freight),
   rule("tax", "taxes", taxesIn, taxes),
-  rule(
-    "no-delivery",
-    "whether what is billed was delivered",
-    loadsIn,
-    noDelivery,
-    "no tickets of it come here",
-  ),
-  rule(
-    "not-billed",
-    "whether what was delivered is billed",
-    deliveredIn,
-    notBilled,
-    "no invoices of it come here",
-  ),
+  rule("no-delivery", "whether what is billed was delivered", loadsIn, noDelivery),
+  rule("not-billed", "whether what was delivered is billed", deliveredIn, notBilled),
   rule("part-delivered", "ordered and delivered gallons", orderedIn, partDelivered),
-  rule("no-order", "the ticket's order", deliveredIn, noOrder, "no orders of it come here"),
+  rule("no-order", "the ticket's order", deliveredIn, noOrder),
 ];

@@ -68,8 +68,8 @@ export interface Difference extends Partial<Subject> {
   /** Which values were compared. */
   readonly compared?: string;
   /** Money, or gallons, or rates. */
-  readonly billed?: Decimal | string | null;
-  readonly expected?: Decimal | string | null;
+  readonly billed?: Decimal | string | null | undefined;
+  readonly expected?: Decimal | string | null | undefined;
   readonly isGallons?: boolean;
   /** What one more of it comes to: its rate where it is gallons, else on how many gallons a rate is. Left out: it is money. */
   readonly each?: Decimal | null;
@@ -151,11 +151,8 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
 
     /** What a rule has found of a subject, which may be nothing. */
     judged(rule: Rule, { direction, party, papers }: Subject, all: readonly Valued[]): void {
-      const by = nameOfSide(
-        rule,
-        direction,
-        papers.some(({ isOfErp }) => isOfErp),
-      );
+      const isOfErp = papers.some((paper) => paper.isOfErp);
+      const by = nameOfSide(rule, direction, isOfErp);
       const { compared, differing } = counts.get(by) ?? NEVER;
       counts.set(by, { compared: compared + 1, differing: differing + Math.sign(all.length) });
       for (const { kind, id } of rule.isAlone ? [] : papers)
