@@ -215,9 +215,7 @@ const FOUR = Decimal.of("4");
 const TEN = Decimal.of("10");
 
 /** What a line bills; `correction`: money alone, for a load or back. */
-export function lineKind(
-  line: InvoiceLine,
-): "fuel" | "freight" | "surcharge" | "correction" | "other" {
+export function lineKind(line: InvoiceLine) {
   const kind = described(line.description);
   const isNamed = (line.product ?? line.bolNumber ?? line.deliveryTicket) !== null;
   const isOther = kind === "with freight" || kind === "other";
@@ -290,11 +288,8 @@ interface OpenLine extends TicketLine, Pick<Ticket, "id" | "day"> {
   readonly isNumbered: boolean;
 }
 type Line = Pick<JoinedLine, "kind" | "invoice" | "line" | "at">;
-/** A line that names no ticket which is here, by its place and key. */
-interface Loose extends Pick<JoinedLine, "at"> {
-  readonly seq: Seq;
-  readonly key: string;
-}
+/** A line that names no ticket which is here. */
+type Loose = readonly [key: string, seq: Seq, at: number];
 
 /** Papers are in a scratch: in memory is what they are joined by, and one case at a time. */
 export class Papers {
@@ -389,7 +384,7 @@ export class Papers {
         for (const ticket of tickets) this.#unions.unite(seq, ticket);
         if (one.kind === "fuel") for (const ticket of tickets) taken[invoice.direction].add(ticket);
         if (one.kind === "freight" || tickets.length > 0) continue;
-        loose.push({ seq, at: one.at, key: lineKey(one) });
+        loose.push([lineKey(one), seq, one.at]);
         const name = paperless(one);
         if (name === null) continue;
         this.#unions.unite(seq, billed.get(name));
@@ -400,10 +395,7 @@ export class Papers {
   }
 
   /** Of a line that names no ticket which is here: the nearest ticket that no line names, each once, in the order of ids. */
-  *#guess(
-    loose: readonly Loose[],
-    taken: Readonly<Record<Direction, ReadonlySet<Seq>>>,
-  ): Generator<undefined> {
+  *#guess(loose: readonly Loose[], taken: Record<Direction, Set<Seq>>): Generator<undefined> {
     const open = new Map<string, OpenLine[]>();
     const keyOf = (direction: Direction, party: string, product: string): string =>
       `${direction} ${party} ${this.#names.product(product)}`;
@@ -419,7 +411,7 @@ export class Papers {
             push(open, keyOf(direction, party, line.product), { ...line, ...about });
     }
     const given = new Set<OpenLine>();
-    for (const { seq, at, key } of loose.toSorted((one, other) => byText(one.key, other.key))) {
+    for (const [key, seq, at] of loose.toSorted(([one], [other]) => byText(one, other))) {
       yield undefined;
       const invoice = this.#at(seq) as Invoice;
       const line = invoice.lines[at] as InvoiceLine;
