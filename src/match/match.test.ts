@@ -405,6 +405,25 @@ test("a line that names nothing is joined by party, product, day and gallons, an
   });
 });
 
+test("gallons may differ by 0.5 % or 25 gallons, whichever is more, or by what the site says", () => {
+  const loaded = (net: string, off: string) => {
+    const billed = D(net).plus(D(off));
+    const own = { gallons: billed, netGallons: billed };
+    const papers = [withTicket({ net: D(net), gross: D(net) }), withLine(sale, own)];
+    return [order, ...papers, withLine(bill, { gallons: D(net), netGallons: D(net) })];
+  };
+  const quantities = (...asked: Parameters<typeof told>) =>
+    told(...asked).filter(({ rule }) => rule === "quantity").length;
+  for (const [net, most, more] of [
+    ["7950", "39.75", "39.76"],
+    ["3000", "25", "25.01"],
+  ] as const) {
+    expect(quantities(loaded(net, most))).toBe(0);
+    expect(quantities(loaded(net, more))).toBe(1);
+    expect(quantities(loaded(net, more), { toleranceGallons: D("50") })).toBe(0);
+  }
+});
+
 test("a rate that is less than 0.0001 off is the same rate", () => {
   expect(told([order, ticket, withLine(sale, { rate: D("2.50009") }), bill])).toEqual([]);
   expect(told([order, ticket, withLine(sale, { rate: D("2.5001") }), bill])).toHaveLength(1);

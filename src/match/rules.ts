@@ -10,21 +10,17 @@ import { remembered } from "../core/remembered.ts";
 import { amountText, byText } from "../core/text.ts";
 import { dayAt, namedDay, workingDays } from "../core/time.ts";
 import { groupsOf, isLive, lineKey, lineKind, spelling, sumOf } from "./papers.ts";
-import type {
-  AnyPaper,
-  Case,
-  Day,
-  Direction,
-  FreightRate,
-  Group,
-  Invoice,
-  InvoiceLine,
-  JoinedLine,
-  TaxLine,
-  Ticket,
-  TicketLine,
-} from "./papers.ts";
-import { CENT, isSure, larger, levied, statedBasis, taxOn, valued } from "./situation.ts";
+import type { AnyPaper, Case, Group, Invoice, JoinedLine, TaxLine, Ticket } from "./papers.ts";
+import {
+  CENT,
+  freightOf,
+  isSure,
+  larger,
+  levied,
+  statedBasis,
+  taxOn,
+  valued,
+} from "./situation.ts";
 import type { Difference, PostedPrice, Run, Subject, Valued } from "./situation.ts";
 import { volumeCorrection } from "./volume.ts";
 
@@ -113,7 +109,7 @@ function* deliveredIn({ tickets, groups, run }: Situation) {
     const { day, supplier, receiver, id } = ticket;
     if (!isLive(ticket) || !run.isIn(day)) continue;
     const isOurs = us !== null && receiver === us && supplier !== us;
-    const direction: Direction = isOurs ? "purchase" : "sale";
+    const direction = isOurs ? ("purchase" as const) : ("sale" as const);
     const party = (isOurs ? supplier : receiver) ?? "";
     const own = groups.filter((it) => it.direction === direction && it.tickets.includes(ticket));
     yield { direction, party, day, about: id, papers: [ticket], ticket, groups: own };
@@ -129,11 +125,10 @@ function* invoicesIn({ invoices, run }: Situation) {
 
 const nameOf = ({ invoice, line }: JoinedLine): string =>
   `invoice ${invoice.number}, ${line.product ?? line.description}`;
-const numberOf = ({ deliveryTicket, bolNumber }: InvoiceLine): string | null =>
-  deliveryTicket ?? bolNumber;
+const numberOf = ({ line }: JoinedLine): string | null => line.deliveryTicket ?? line.bolNumber;
 
 /** What was agreed for a gallon; null: no order says. */
-const priceOf = ({ ordered }: Pick<Group, "ordered">, direction: Direction): Decimal | null =>
+const priceOf = ({ ordered }: Pick<Group, "ordered">, direction: Group["direction"]) =>
   ordered.find((line) => line[direction] !== null)?.[direction] ?? null;
 
 // Loads.
@@ -168,7 +163,7 @@ function billedTwice({ lines, group }: Load, { run, explained }: Situation): Ver
       expected: zero,
       isGallons: true,
       over: amount,
-      cause: `The load ${numberOf(one.line) ?? ""} is billed twice: again on ${nameOf(one)}.`,
+      cause: `The load ${numberOf(one) ?? ""} is billed twice: again on ${nameOf(one)}.`,
     };
   });
 }
@@ -232,7 +227,7 @@ function quantity(load: Load, situation: Situation): Verdict {
   // Nobody said on which basis: either is right.
   if (isOther && wanted !== basis) return NONE;
   const isPart = isUpTo(billed, expected) && hasMoreLoads(load);
-  if (isPart && mayCome(situation, first.invoice.day)) return NONE;
+  if (isPart && mayCome(situation, first.invoice)) return NONE;
   const ordered = sumOf(group.ordered, (line) => line.gallons);
   const isSigned = group.tickets.every(({ status }) => status === "SIGNED");
   // The ticket is about all of the load: it is the seller's own, or the order says so.
@@ -280,7 +275,7 @@ function hint(billed: Decimal, ticket: Decimal, ordered: Decimal | null): string
 }
 
 /** May a paper of this day still come? Then something waits for it. */
-function mayCome(situation: Situation, day: Day): boolean {
+function mayCome(situation: Situation, { day }: Invoice): boolean {
   const isAwaited = !situation.run.isPatienceOver(day);
   situation.waits ||= isAwaited;
   return isAwaited;
@@ -290,9 +285,8 @@ function mayCome(situation: Situation, day: Day): boolean {
 function noDelivery({ group, lines, first, billed }: Load, situation: Situation): Verdict {
   const { line, invoice } = first;
   const tickets = group.tickets.map(({ number }) => number).join(", ");
-  if (group.delivered.length > 0 || (tickets === "" && mayCome(situation, invoice.day)))
-    return NONE;
-  const named = numberOf(line);
+  if (group.delivered.length > 0 || (tickets === "" && mayCome(situation, invoice))) return NONE;
+  const named = numberOf(first);
   const cause =
     tickets === ""
       ? `${nameOf(first)} bills a load of which there is no ticket${named === null ? "" : ` (${named})`}.`
@@ -473,14 +467,6 @@ function laneRates({ party, day, first, loads }: Haul, { orders, run }: Situatio
   return rates.every((rate) => rate !== undefined) ? rates : null;
 }
 
-/** Of a rate by the mile without miles, the least that it can be. */
-function freightOf(rate: FreightRate): Decimal {
-  const run = rate.ratePerMile?.times(rate.miles ?? zero) ?? zero;
-  const base = larger((rate.flatFee ?? zero).plus(run).round(2), rate.minCharge ?? zero);
-  const surcharge = base.times(rate.fuelSurchargePercent ?? zero).times(CENT);
-  return base.plus(surcharge.round(2));
-}
-
 /** All lines of an invoice with one tax, authority and product; of invoices that are credited whole none. */
 function* taxesIn(situation: Situation) {
   for (const subject of invoicesIn(situation))
@@ -604,7 +590,8 @@ function notBilled({ ticket, direction, party, groups }: Delivered, situation: S
   if (lines.length === 0 || workingDays(ticket.day, today) <= unbilledDays) return NONE;
   const orders = situation.orders.filter(({ id }) => id === ticket.order);
   const isGross = run.settings.basis(party) === "gross";
-  const figureOf = ({ net, gross }: TicketLine) => (isGross ? (gross ?? net) : (net ?? gross));
+  const figureOf = ({ net, gross }: (typeof lines)[number]) =>
+    isGross ? (gross ?? net) : (net ?? gross);
   const worth = lines.flatMap((line) => {
     const all = orders.flatMap((order) => order.lines);
     const ordered = all.filter((it) => run.isSame(it.product, line.product));

@@ -90,7 +90,7 @@ export function valued(it: Rule & Subject & Difference, levied: Decimal) {
   const off = isFigures ? billed.minus(expected) : null;
   const over = it.over === undefined ? ((each && off?.times(each)) ?? null) : it.over;
   const gallons = isGallons ? off : null;
-  const taxes = gallons?.times(levied) ?? Decimal.zero;
+  const taxes = gallons?.times(levied) ?? zero;
   return { ...it, over, gallons, taxes, worth: isGallons ? null : it.each };
 }
 
@@ -108,6 +108,7 @@ interface Rule {
   readonly otherwise: string;
 }
 
+const { zero } = Decimal;
 /** So many results tell, and more than this share of them. */
 const TELLING = 10;
 const OTHER_MEANING = 0.5;
@@ -178,7 +179,7 @@ function findingOf(it: Valued, partyName: string) {
   const over = it.over?.plus(taxes) ?? null;
   const more = over && taxes.sign !== 0 && ` Taxes are ${amountText(taxes.abs())} of the amount.`;
   // What is billed too much is owed to who pays.
-  const toUs = (direction === "purchase" ? over : over?.negated())?.round(2) ?? Decimal.zero;
+  const toUs = (direction === "purchase" ? over : over?.negated())?.round(2) ?? zero;
   const amount = toUs.sign === 0 ? null : toUs.abs().fixed(2);
   const whose = toUs.sign === 1 ? ("us" as const) : ("them" as const);
   const [billed, expected] = [shown(it.billed), shown(it.expected)];
@@ -484,6 +485,14 @@ export class Reference {
       return link?.fromCompanyId === party || link?.toCompanyId === party;
     });
   });
+}
+
+/** Of a rate by the mile without miles, the least that it can be. */
+export function freightOf(rate: FreightRate): Decimal {
+  const run = rate.ratePerMile?.times(rate.miles ?? zero) ?? zero;
+  const base = larger((rate.flatFee ?? zero).plus(run).round(2), rate.minCharge ?? zero);
+  const surcharge = base.times(rate.fuelSurchargePercent ?? zero).times(CENT);
+  return base.plus(surcharge.round(2));
 }
 
 type Whose = Pick<Invoice, "direction" | "party">;
