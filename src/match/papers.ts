@@ -340,9 +340,7 @@ export class Papers {
   }
 
   /** It is joined by its texts alone: numbers that are no Decimals are here, and take half of the time. */
-  #textsAt(seq: Seq): unknown {
-    return JSON.parse(this.#text(seq));
-  }
+  readonly #textsAt = remembered((seq: Seq): unknown => JSON.parse(this.#text(seq)), PAGES_MAX);
 
   #text(seq: Seq): string {
     const paper = this.#page(seq - (seq % PAGE))[seq % PAGE];

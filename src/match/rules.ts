@@ -61,10 +61,8 @@ function multiplied(rate: Decimal, gallons: Decimal, amount: Decimal, step: Deci
 // What rules look at.
 
 const headOf = ({ direction, party, day }: Invoice) => ({ direction, party, day });
-const papersOf = (lines: readonly JoinedLine[], ...more: (readonly AnyPaper[])[]): AnyPaper[] => [
-  ...lines.map(({ invoice }) => invoice),
-  ...more.flat(),
-];
+const papersOf = (lines: readonly JoinedLine[], ...more: (readonly AnyPaper[])[]): AnyPaper[] =>
+  lines.map(({ invoice }): AnyPaper => invoice).concat(...more);
 const rateOf = (lines: readonly JoinedLine[]): Decimal | null =>
   lines.find(({ line }) => line.rate !== null)?.line.rate ?? null;
 const gallonsOf = (lines: readonly JoinedLine[]): Decimal | null =>
@@ -675,7 +673,7 @@ function rule<One extends Subject>(
     for (const one of of(situation)) {
       const verdict = find(one, situation);
       if (verdict === null) continue;
-      const found = [verdict].flat().map((it) => {
+      const found = ("cause" in verdict ? [verdict] : verdict).map((it) => {
         const [about] = it.lines ?? one.lines ?? [];
         return valued({ ...made, ...one, ...it }, about ? taxOn(about, run) : zero);
       });
