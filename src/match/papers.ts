@@ -300,12 +300,12 @@ export class Papers {
   readonly #page = remembered((from: Seq) => this.#papers.page(from, PAGE), PAGES_MAX);
   #count = 0;
   readonly #orders = new Map<string, Seq>();
-  /** Tickets by their number, their bills of lading, and their order. */
-  readonly #named = new Map<string, Seq[]>();
+  /** Tickets by each of the names that lines join them by. */
+  readonly #named = new Map<JoinedBy, Map<string, Seq[]>>();
   /** Those that are not out. */
   readonly #tickets: Seq[] = [];
   readonly #invoices: Seq[] = [];
-  /** Their kinds and folded numbers. */
+  /** Kinds and folded numbers of those that may come as they were sent, too. */
   readonly #numbers = new Set<string>();
   #unions = new Unions(0);
   /** By the key of a line. */
@@ -326,7 +326,8 @@ export class Papers {
     const key = `${paper.kind} ${paper.id}`;
     if (this.#papers.put(key, stringifyExact(paper)) !== null) return false;
     const seq = this.#count++;
-    this.#numbers.add(number);
+    if (paper.kind === "ticket" || (paper.kind === "invoice" && paper.direction === "sale"))
+      this.#numbers.add(number);
     if (paper.kind === "order") this.#orders.set(paper.id, seq);
     else if (isLive(paper)) {
       if (paper.kind === "invoice") this.#invoices.push(seq);
@@ -351,7 +352,9 @@ export class Papers {
   #addTicket({ number, bols, order }: Ticket, seq: Seq): void {
     this.#tickets.push(seq);
     const add = (by: JoinedBy, name: string | null): void => {
-      if (name) push(this.#named, `${by} ${name}`, seq);
+      const known = this.#named.get(by) ?? new Map<string, Seq[]>();
+      this.#named.set(by, known);
+      if (name) push(known, name, seq);
     };
     add("ticket number", spelling(number));
     for (const bol of new Set(bols.map(spelling))) add("bill of lading", bol);
@@ -432,7 +435,7 @@ export class Papers {
   }
 
   #ticketsOf(by: JoinedBy, name: string | null): readonly Seq[] {
-    return this.#named.get(`${by} ${name ?? ""}`) ?? [];
+    return this.#named.get(by)?.get(name ?? "") ?? [];
   }
 
   /** The tickets of a line by what it names. Those that deliver are another party than those that bill the freight. */
@@ -510,8 +513,7 @@ const isClose = (one: string, other: string): boolean =>
   Math.abs(Date.parse(one) - Date.parse(other)) <= GUESS_MS;
 
 /** Its kind and folded number. */
-const numberOf = (paper: AnyPaper): string =>
-  `${paper.kind} ${"direction" in paper ? paper.direction : ""} ${foldedNumber(paper.number)}`;
+const numberOf = (paper: AnyPaper): string => `${paper.kind} ${foldedNumber(paper.number)}`;
 
 /** A number as papers write it in many ways. Empty: without a digit it names nothing (`N/A`). */
 export function spelling(number: string | null): string {
