@@ -263,7 +263,13 @@ test.each<[string, readonly AnyPaper[], object, Partial<MatchSettings>?]>([
   [
     "a bill of a load that nobody delivered",
     [order, ticket, sale, withLine(bill, { bolNumber: "9999" })],
-    { rule: "no-delivery", certainty: "certain", amount: "19080.00", favour: "us" },
+    {
+      rule: "no-delivery",
+      certainty: "certain",
+      amount: "19080.00",
+      favour: "us",
+      cause: "Invoice BILL-1, ULSD bills a load of which there is no ticket (9999).",
+    },
   ],
   [
     "a signed delivery to who pays gross, on no invoice",

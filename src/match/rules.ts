@@ -7,7 +7,7 @@ import { Decimal } from "../core/decimal.ts";
 import { connected } from "../core/groups.ts";
 import { gallonsIn } from "../core/holdings.ts";
 import { remembered } from "../core/remembered.ts";
-import { amountText, byText } from "../core/text.ts";
+import { amountText, byText, capital } from "../core/text.ts";
 import { dayAt, namedDay, workingDays } from "../core/time.ts";
 import { groupsOf, isLive, lineKey, lineKind, spelling, sumOf } from "./papers.ts";
 import type { AnyPaper, Case, Group, Invoice, JoinedLine, TaxLine, Ticket } from "./papers.ts";
@@ -287,7 +287,7 @@ function noDelivery({ group, lines, first, billed }: Load, situation: Situation)
   const named = numberOf(first);
   const cause =
     tickets === ""
-      ? `${nameOf(first)} bills a load of which there is no ticket${named === null ? "" : ` (${named})`}.`
+      ? `${capital(nameOf(first))} bills a load of which there is no ticket${named === null ? "" : ` (${named})`}.`
       : `Ticket ${tickets} has no ${line.product ?? line.description}.`;
   return {
     about: lineKey(first),

@@ -190,7 +190,7 @@ export function claimOf(findings: readonly Finding[], party: string, currency: s
     [
       ["Bill", (one) => say.whole(one === null ? "Total" : numbersOf(one, "invoice"))],
       ["Day", (one) => one && say.dayOf(one.day)],
-      ["Ticket", (one) => (one === null ? "" : numbersOf(one, "ticket"))],
+      ["Ticket", (one) => (one === null ? "" : say.whole(numbersOf(one, "ticket")))],
       // Of a rate the gallons, too, so that whoever is claimed from can compute it.
       [
         "Differs",
