@@ -134,6 +134,21 @@ describe("what the API answers", () => {
     ]);
   });
 
+  test.each([
+    [CREATE, null, "unknown"],
+    [/^GET .*salesInvoices/, { value: [null] }, "nothing"],
+  ] as const)(
+    "an answer in another form to %s proves nothing: %o",
+    async (path, answer, outcome) => {
+      const company = await openCompany();
+      company.meets = (request) => {
+        const isIt = path.test(request.split(/[ ?]/, 2).join(" "));
+        return isIt ? { status: 200, answer } : null;
+      };
+      expect(await sent(company, "invoices", first)).toMatchObject({ outcome });
+    },
+  );
+
   test("a search that is refused is no fault of the document", async () => {
     const company = await openCompany();
     company.says = { path: /^GET .*salesInvoices/, status: 400, code: "BadRequest" };

@@ -54,7 +54,7 @@ type Meeting =
       /** It is carried out all the same. */
       readonly isDone?: boolean;
       /** Left out: bad weather. */
-      readonly answer?: object;
+      readonly answer?: object | null;
     };
 
 export class Company {

@@ -174,7 +174,8 @@ async function settled(
   const memos = await unlessReleased(wire, "Credit Memo", found, signal);
   const settling = memos.filter(({ status }) => !UNSETTLING.includes(status));
   return rows.map((row) => {
-    const own = row.mark !== null && externalNumber(row.mark);
+    const isPartly = partly.includes(row);
+    const own = isPartly && row.mark !== null && externalNumber(row.mark);
     // Of a bill: our credit memo of it is posted.
     const isCredited = settling.some((memo) => memo.vendorCreditMemoNumber === own);
     const credits = settling
@@ -193,7 +194,7 @@ async function settled(
     const isOver = row.status === "Paid" || row.status === "Canceled";
     const open = row.remainingAmount ?? (isOver ? Decimal.zero : total.minus(explained));
     const unseen = total.minus(open).minus(explained);
-    const isTold = unseenPayments === "money" && unseen.sign > 0 && partly.includes(row);
+    const isTold = unseenPayments === "money" && unseen.sign > 0 && isPartly;
     const payments = isTold ? [...known, { mark: null, amount: unseen }] : known;
     return { ...row, payments, isCredited, open };
   });

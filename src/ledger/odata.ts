@@ -39,7 +39,7 @@ type Version = z.infer<typeof Version>;
 
 /** A row as records have it: what its annotation says is its version. */
 const versioned = <T>(row: z.ZodType<T>) =>
-  z.preprocess((told: object) => ({ ...told, etag: told["@odata.etag" as keyof object] }), row);
+  z.preprocess((told: Query | null) => ({ ...told, etag: told?.["@odata.etag"] }), row);
 
 interface SetOptions<Raw, Row> {
   readonly row: z.ZodType<Raw>;
