@@ -96,7 +96,14 @@ export function documentBooks(
     taxItems: config.taxItems,
     ...(customers === undefined ? {} : { customers }),
     accept(document) {
-      if (document.total.sign === 0 && document.status !== "void") throw ofNothing(isSale);
+      // QuickBooks shows a void document as one of 0.00: it could not be told from one that never had an amount.
+      if (document.total.sign === 0 && document.status !== "void")
+        throw new Refused({
+          code: "not-held",
+          message: `QuickBooks cannot keep this ${isSale ? "invoice" : "bill"}: it comes to 0.00, which in QuickBooks means void`,
+          next: "Nothing is to be paid on it: close it here with a note; or correct it where it comes from, then retry.",
+          field: "total",
+        });
       itemLines(document, config.chargeItem);
     },
     write: (document) => ({
@@ -137,15 +144,6 @@ export function documentBooks(
     },
   };
 }
-
-/** QuickBooks shows a void document as one of 0.00: it could not be told from a document that never had an amount. */
-const ofNothing = (isSale: boolean): Refused =>
-  new Refused({
-    code: "not-held",
-    message: `QuickBooks cannot keep this ${isSale ? "invoice" : "bill"}: it comes to 0.00, which in QuickBooks means void`,
-    next: "Nothing is to be paid on it: close it here with a note; or correct it where it comes from, then retry.",
-    field: "total",
-  });
 
 function addOf(
   config: DesktopConfig,

@@ -4,7 +4,7 @@
  */
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
-import type { FactLine, Facts } from "../../src/core/holdings.ts";
+import type { FactLine } from "../../src/core/holdings.ts";
 import { sha256Hex } from "../../src/core/keys.ts";
 import { inCents } from "../../src/core/text.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
@@ -340,7 +340,14 @@ export function receiptTable(records: Records, config: DesktopConfig): GoodsTabl
         field: "type",
       });
     },
-    kept: (document) => keptReceipt(config, document),
+    kept: ({ number, date, reference, lines }) => ({
+      number: ascii(number),
+      ...(date === null ? {} : { days: { date } }),
+      words: { side: "purchase", reference: referenceIn(`${TICKET}${ascii(reference)}`) },
+      lines: lines.map((line) =>
+        goodsLine({ product: line.product, quantity: countedOf(config.unit, line) }),
+      ),
+    }),
     async search({ numbers, ids, marks, days }, signal) {
       const names = { numbers, ids, days: marks.length === 0 ? [] : days };
       const rows = receiptsIn(await tickets.find(names, signal));
@@ -389,15 +396,6 @@ export function receiptTable(records: Records, config: DesktopConfig): GoodsTabl
     },
   };
 }
-
-const keptReceipt = ({ unit }: DesktopConfig, document: ShipmentDocument): Facts => ({
-  number: ascii(document.number),
-  ...(document.date === null ? {} : { days: { date: document.date } }),
-  words: { side: "purchase", reference: referenceIn(`${TICKET}${ascii(document.reference)}`) },
-  lines: document.lines.map((line) =>
-    goodsLine({ product: line.product, quantity: countedOf(unit, line) }),
-  ),
-});
 
 /** A line of QuickBooks. */
 const lineOf = (line: Element, amount?: Decimal): FactLine =>

@@ -187,21 +187,16 @@ function serving(config: DesktopConfig, mailbox: Mailbox): Hono {
 const OWNER = "{3f0b2d8e-5c1a-4c8a-9a61-7f0f1f6f2a11}";
 
 /** The `.qwc` file that an administrator opens in the Web Connector: who calls which address. It has no password. */
-export const qwcOf = ({
-  url,
-  user,
-  company,
-  fileId,
-}: DesktopConfig): string => `<?xml version="1.0"?>
+export const qwcOf = (config: DesktopConfig): string => `<?xml version="1.0"?>
 <QBWCXML>
-  <AppName>${escaped(`fuelbridge - ${company}`)}</AppName>
+  <AppName>${escaped(`fuelbridge - ${config.company}`)}</AppName>
   <AppID></AppID>
-  <AppURL>${escaped(url)}</AppURL>
+  <AppURL>${escaped(config.url)}</AppURL>
   <AppDescription>Keeps QuickBooks and the fuel-logistics platform in step</AppDescription>
-  <AppSupport>${escaped(new URL("/support", url).href)}</AppSupport>
-  <UserName>${escaped(user)}</UserName>
+  <AppSupport>${escaped(new URL("/support", config.url).href)}</AppSupport>
+  <UserName>${escaped(config.user)}</UserName>
   <OwnerID>${OWNER}</OwnerID>
-  <FileID>{${fileId}}</FileID>
+  <FileID>{${config.fileId}}</FileID>
   <QBType>QBFS</QBType>
   <Style>Document</Style>
   <Scheduler><RunEveryNMinutes>10</RunEveryNMinutes></Scheduler>
