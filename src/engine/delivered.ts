@@ -19,7 +19,7 @@ import {
 import type { QuarantinedRow } from "../store/queries.ts";
 import type { Disagreement, Finder } from "../store/reconciliation.ts";
 import { audit, countWaits, endpointOf, type Engine, type Flow, wantAttachment } from "./engine.ts";
-import type { Acknowledging } from "../store/quarantine.ts";
+import type { Acknowledging, Lost } from "../store/quarantine.ts";
 
 /** Booked twice here and once there is for a person: the link stays with the one that has it. */
 export function arrived(
@@ -212,8 +212,16 @@ export function lost(
   return true;
 }
 
-/** What was gone is there again: it is linked and delivered as it was. False: it is another one's. Inside a transaction. */
-export function foundAgain(engine: Engine, flow: Flow, link: Link, delivery: number): boolean {
+/**
+ * What was gone is there again: it is linked and delivered as it was. False: it is another one's, or it has changed since, and that
+ * version goes on as a change. Inside a transaction.
+ */
+export function foundAgain(
+  engine: Engine,
+  flow: Flow,
+  link: Link,
+  { delivery, code }: Pick<Lost, "delivery" | "code">,
+): boolean {
   const { store, clock } = engine;
   const carried = store.deliveries.carried(delivery);
   const other = otherId(link, flow.side);
@@ -222,10 +230,11 @@ export function foundAgain(engine: Engine, flow: Flow, link: Link, delivery: num
   if (carried === null || store.links.find(link.kind, there, other) !== null) return false;
   const { number, content, amount, party = null } = link;
   linked(engine, flow, { ...carried, number, content, amount, party }, other, clock.now().wallMs);
-  store.deliveries.end(delivery, store.unfinished.endOf(delivery), other);
+  if (code === GONE) store.deliveries.end(delivery, store.unfinished.endOf(delivery), other);
+  else store.deliveries.reopen(delivery);
   store.incidents.end(delivery, "gone");
   audit(engine, flow, "found again", link.number, { delivery });
-  return true;
+  return code === GONE;
 }
 
 // What arrived, and does not count there before a person has done the rest: a draft that must be issued. It is linked,
@@ -495,7 +504,7 @@ function sameThere(id: string, { number }: Link): Fault {
 }
 
 /** It was delivered, and is not at the endpoint any more, or is back at an earlier state. */
-export const GONE = "gone";
+const GONE = "gone";
 const gone = (endpoint: string): Fault => ({
   code: GONE,
   message: `it was delivered, but "${endpoint}" no longer has it, or not as it was brought there`,
@@ -506,7 +515,7 @@ const gone = (endpoint: string): Fault => ({
 export const goneBefore = (endpoint: string): Fault => ({
   code: "gone-before",
   message: `it changed, and the version that was delivered before is gone from "${endpoint}"`,
-  next: `Retry it when it belongs there: it is delivered as a new one. If it was removed on purpose, close it.`,
+  next: `Retry it when it belongs there: it is delivered as a new one; once the one before is there again, it goes on as its change. If it was removed on purpose, close it.`,
 });
 
 /** The flow takes a record no more (an option, a role, a filter, a draft again) that it has delivered. */

@@ -153,6 +153,24 @@ test("nothing is taken for lost while the receiver cannot be asked", async () =>
   expect(Object.fromEntries(bench.store.deliveries.counts(flow.flow))).toEqual({ delivered: 1 });
 });
 
+test("what changed while it was gone goes on as a change, once the old books are back", async () => {
+  const bench = engineOn(tempFolder());
+  const { sink, there } = books();
+  const version = (at: number) => [{ changes: [bill("INV-1", `${at}.00`)], position: at }];
+  const flow = bench.flow({ sink, source: pagesOf(version(1), [], version(2), []) });
+  const once = () => new Daemon(bench.engine, [flow]).once(signal);
+  const causes = () => bench.store.questions.quarantine().map(({ code }) => code);
+  await once();
+  there.delete("id-of-INV-1");
+  await once();
+  await once();
+  expect(causes()).toEqual(["gone-before"]);
+  there.add("id-of-INV-1");
+  await once();
+  expect(causes()).toEqual(["amount-changed-after-posting"]);
+  expect(bench.store.links.find("invoice", "erp", "INV-1")).toMatchObject({ amount: "1" });
+});
+
 test("a receiver is asked with the bytes that each document last went in", async () => {
   const bench = engineOn(tempFolder());
   const asked: Delivered[] = [];

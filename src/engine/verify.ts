@@ -9,7 +9,7 @@ import { SourceUnavailable } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/time.ts";
 import { type Link, otherId, ownId } from "../store/deliveries.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
-import { arrivedByHand, foundAgain, GONE, lost, settleDifferences } from "./delivered.ts";
+import { arrivedByHand, foundAgain, lost, settleDifferences } from "./delivered.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
 import { receiversOf, redirect } from "./left.ts";
 
@@ -122,7 +122,7 @@ async function verifyOlder(
 /** What a person has as gone may be there again, with the books that were put back: then it is as if it had never been gone. */
 async function verifyLost(engine: Engine, flow: Flow, signal: AbortSignal): Promise<void> {
   const { store } = engine;
-  const all = store.losses.lost(flow.flow, GONE, AT_ONCE);
+  const all = store.losses.lost(flow.flow, AT_ONCE);
   if (all.length === 0 || signal.aborted) return;
   const asked = all.map(({ request, recordId, counterpart, ...told }): Asked => {
     const [platformId, erpId] =
@@ -139,9 +139,9 @@ async function verifyLost(engine: Engine, flow: Flow, signal: AbortSignal): Prom
   );
   store.transaction(() => {
     // Meanwhile somebody may have decided.
-    for (const { delivery } of store.losses.lost(flow.flow, GONE, AT_ONCE)) {
+    for (const { delivery, code } of store.losses.lost(flow.flow, AT_ONCE)) {
       const found = there.get(delivery);
-      if (found !== undefined && foundAgain(engine, flow, found.link, delivery))
+      if (found !== undefined && foundAgain(engine, flow, found.link, { delivery, code }))
         settleDifferences(engine, flow, [found], "inspection");
     }
   });

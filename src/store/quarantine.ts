@@ -387,6 +387,7 @@ export function incidents(database: Database.Database) {
 /** Documents that were delivered and are gone at their receiver (src/engine/verify.ts). */
 export interface Lost {
   readonly delivery: number;
+  readonly code: string;
   readonly recordId: string;
   readonly counterpart: string;
   readonly number: string;
@@ -426,18 +427,18 @@ export function losses(database: Database.Database) {
        order by delivery desc limit 1`,
     ),
     /**
-     * What a person has as gone, the oldest first, as it was delivered last: what the receiver called it, and in which request;
-     * a version that had nothing new to say went in none.
+     * What a person has as gone, or as changed since, the oldest first, as it was delivered last: what the receiver called it,
+     * and in which request; a version that had nothing new to say went in none.
      */
-    lost: rows<[flow: number, code: string, limit: number], Lost>(
-      `select lost.delivery, shown_id(record.id) as recordId, last.note as counterpart, coalesce(last.number, '') as number,
+    lost: rows<[flow: number, limit: number], Lost>(
+      `select lost.delivery, quarantine.code, shown_id(record.id) as recordId, last.note as counterpart, coalesce(last.number, '') as number,
          last.content, last.amount, last.party,
          coalesce(last.request, (select max(request) from carried_before where delivery = last.delivery)) as request
        from quarantine join delivery lost using (delivery) join record on record.record = lost.record
          join delivery last on last.delivery = (
-           select max(d.delivery) from delivery d where d.record = lost.record and (d.state = 'delivered' or d.delivery = lost.delivery
-             and exists (select 1 from carried_before b where b.delivery = d.delivery)))
-       where lost.flow = ? and quarantine.code = ? and lost.state = 'quarantined' and last.note <> ''
+           select max(d.delivery) from delivery d where d.record = lost.record and d.note <> '' and (d.state = 'delivered'
+             or d.state in ('quarantined', 'superseded') and exists (select 1 from carried_before b where b.delivery = d.delivery)))
+       where lost.flow = ? and quarantine.code in ('gone', 'gone-before') and lost.state = 'quarantined'
        order by lost.delivery limit ?`,
     ),
     /** A person decides. Call it inside a transaction. */
