@@ -133,8 +133,6 @@ function openGroup(hub: Hub, keys: Keys, limit: number, options: GovernorOptions
   };
 }
 
-export type SharedGovernor = ReturnType<typeof openSharedGovernor>;
-
 export function openSharedGovernor(hub: Hub, keys: Keys, options: GovernorOptions) {
   const { budget, clock, ledger, windowMs = WINDOW_MS } = options;
   // A place counts until its request has surely arrived, and for the window from then on.

@@ -6,10 +6,8 @@
  */
 import { randomUUID } from "node:crypto";
 import { Queue as Bull, Worker, type Job } from "bullmq";
-import { type GovernorOptions, openSharedGovernor, type SharedGovernor } from "./governor.ts";
+import { type GovernorOptions, openSharedGovernor } from "./governor.ts";
 import {
-  type Hub,
-  type Keys,
   keysOf,
   openHub,
   QUEUE,
@@ -40,25 +38,6 @@ interface Failed {
 }
 
 export type Queue = ReturnType<typeof openSharedSite>["queue"];
-
-/** A daemon's side. Closing the queue closes everything; requests that come later are not admitted. */
-export function openSharedSite(options: SiteOptions) {
-  const hub = openHub(options.redis);
-  const keys = keysOf(options.scope);
-  const governor = openSharedGovernor(hub, keys, options);
-  const queue = bullmqQueue(hub, keys, governor, { ...TIMES, ...options.times });
-  return {
-    governor,
-    queue: {
-      ...queue,
-      async close() {
-        await queue.close();
-        await governor.close();
-        await hub.close();
-      },
-    },
-  };
-}
 
 export interface Times {
   /**
@@ -101,8 +80,13 @@ interface Parcel {
   trouble: Trouble | null;
 }
 
-function bullmqQueue(hub: Hub, keys: Keys, site: SharedGovernor, times: Times) {
-  const { startMs, runMs, pollMs } = times;
+/** A daemon's side. Closing the queue closes everything; requests that come later are not admitted. */
+export function openSharedSite(options: SiteOptions) {
+  const hub = openHub(options.redis);
+  const keys = keysOf(options.scope);
+  const governor = openSharedGovernor(hub, keys, options);
+  const { site, weight } = governor;
+  const { startMs, runMs, pollMs } = { ...TIMES, ...options.times };
   const bull = new Bull<Bundle>(QUEUE, {
     prefix: keys.prefix,
     skipVersionCheck: true,
@@ -120,16 +104,16 @@ function bullmqQueue(hub: Hub, keys: Keys, site: SharedGovernor, times: Times) {
     for (const [at, word] of words.entries())
       if (at % 2 === 0) parcels.get(word)?.heard.resolve(words[at + 1] as string);
   });
-  void ears.subscribe(keys.home(site.site)).catch(() => {});
+  void ears.subscribe(keys.home(site)).catch(() => {});
 
   const hand = together(BUNDLE_REQUESTS, async (those: readonly Parcel[]) => {
     const jobId = those[0]?.id ?? "";
     const { life, nowMs } = hub.told();
     for (const parcel of those) Object.assign(parcel, { job: jobId, life });
     const requests = those.map(({ id, request }) => ({ id, request }));
-    const bundle = { site: site.site, life, startByMs: nowMs + startMs, requests };
+    const bundle = { site, life, startByMs: nowMs + startMs, requests };
     // Busy sites come after others.
-    const priority = Math.ceil(inHand.size / site.weight) + 1;
+    const priority = Math.ceil(inHand.size / weight) + 1;
     const once = { attempts: 1, removeOnComplete: true, removeOnFail: true };
     await hub.ask(bull.add(QUEUE, bundle, { ...once, jobId, priority }));
     return those;
@@ -170,8 +154,8 @@ function bullmqQueue(hub: Hub, keys: Keys, site: SharedGovernor, times: Times) {
   }
 
   async function carry(request: object): Promise<object> {
-    await site.looked;
-    const trouble = site.trouble();
+    await governor.looked;
+    const trouble = governor.trouble();
     if (trouble !== null) return notSent(trouble);
     const heard = Promise.withResolvers<string>();
     const parcel = { id: randomUUID(), request, heard, job: "", life: "", trouble: null };
@@ -184,21 +168,26 @@ function bullmqQueue(hub: Hub, keys: Keys, site: SharedGovernor, times: Times) {
   }
 
   return {
-    /**
-     * Has a request sent at most once by a worker, and brings home what came of it there. It never rejects for what a worker or the queue
-     * itself does: what nobody took is `not-sent`, what somebody took and nobody answered is `torn`.
-     */
-    carry<Came>(request: object) {
-      const carrying = carry(request).finally(() => inHand.delete(carrying));
-      inHand.add(carrying);
-      return carrying as Promise<Came | Failed>;
-    },
-    /** Why nothing can be carried just now, and what to do; null when all is well. */
-    trouble: site.trouble,
-    async close() {
-      await Promise.allSettled(inHand);
-      await within(CLOSE_MS, bull.close());
-      ears.disconnect();
+    governor,
+    queue: {
+      /**
+       * Has a request sent at most once by a worker, and brings home what came of it there. It never rejects for what a worker or the queue
+       * itself does: what nobody took is `not-sent`, what somebody took and nobody answered is `torn`.
+       */
+      carry<Came>(request: object) {
+        const carrying = carry(request).finally(() => inHand.delete(carrying));
+        inHand.add(carrying);
+        return carrying as Promise<Came | Failed>;
+      },
+      /** Why nothing can be carried just now, and what to do; null when all is well. */
+      trouble: governor.trouble,
+      async close() {
+        await Promise.allSettled(inHand);
+        await within(CLOSE_MS, bull.close());
+        ears.disconnect();
+        await governor.close();
+        await hub.close();
+      },
     },
   };
 }
