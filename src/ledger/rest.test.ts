@@ -55,6 +55,13 @@ test.each([
   });
 });
 
+test.each([429, 200])("what was asked for stays out of what people read of %i", async (status) => {
+  const path = "/invoices?filters=%5B%5B%22modified%22%5D%5D";
+  const rest = await opened({ [`GET /erp${path}`]: [status, "Too Many Requests"] });
+  const failed = await rest.call(path, null, Total, never).catch((error: unknown) => error);
+  expect((failed as Error).message).toMatch(/^\/invoices: /);
+});
+
 test("an ERP that is not there got nothing", async () => {
   const rest = openRest({
     url: "http://127.0.0.1:9",

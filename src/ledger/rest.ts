@@ -105,7 +105,9 @@ export function openRest({ headers: fixed, error, ...options }: RestOptions) {
       }: Partial<Pick<HttpRequest, "method">> & { readonly headers?: Headers } = {},
     ): Promise<T> {
       const isFile = body instanceof Uint8Array;
-      const answer = await line.ask(path, path, {
+      // A question may be hundreds of escaped characters, which tell people nothing.
+      const [what = path] = path.split("?");
+      const answer = await line.ask(path, what, {
         headers: { ...JSON_BOTH_WAYS, ...(isFile ? FILE : {}), ...(isFixed ? fixed : {}), ...own },
         body: body === null || isFile ? body : stringifyExact(body),
         ...defined({ method }),
@@ -116,14 +118,14 @@ export function openRest({ headers: fixed, error, ...options }: RestOptions) {
       if (status < 200 || status > 299) {
         const { code = null, message = `HTTP ${status}` } = error.safeParse(json).data ?? {};
         const waitMs = waitMsOf(answer.headers["retry-after"]);
-        throw new LedgerError("answered", `${path}: ${message}`, { status, code, waitMs });
+        throw new LedgerError("answered", `${what}: ${message}`, { status, code, waitMs });
       }
       const read = schema.safeParse(json);
       if (read.success) return read.data;
       // It was carried out, as far as anybody can tell.
       const [issue] = read.error.issues;
       const where = `${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`.trim();
-      throw new LedgerError("torn", `${path}: the answer has another form: ${where}`);
+      throw new LedgerError("torn", `${what}: the answer has another form: ${where}`);
     },
     /** A link in an answer (the next page), as a path for {@link call}: whatever host it names, nothing is sent to another. */
     pathIn(link: string): string {
