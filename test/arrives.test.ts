@@ -138,8 +138,8 @@ test("tickets of the ERP arrive once, a changed one changes, and its signature s
   expect(await stored("delivery-tickets")).toHaveLength(before + 1);
 });
 
-test("freight rates of the ERP arrive once, a changed one changes, and an ended one goes", async () => {
-  const { list } = await site();
+test("freight rates of the ERP arrive once, a changed one changes, and an ended one goes; one that returns is told", async () => {
+  const { engine, list } = await site();
   const connection = String((await first("connections"))["id"]);
   const rate = { Code: "R-1", "Connection ID": connection, Product: "087" };
   const before = (await stored("freight-rates")).length;
@@ -155,6 +155,13 @@ test("freight rates of the ERP arrive once, a changed one changes, and an ended 
   ]);
   await list("plain/ended-freight-rates", [{ Code: "R-1", "Connection ID": connection }]);
   expect(await stored("freight-rates")).toHaveLength(before + 1);
+  const causes = () =>
+    engine.store.questions.quarantine().map(({ number, code }) => [number, code]);
+  const other = { ...rate, Code: "R-2", "Flat Fee": "90" };
+  await list("plain/freight-rates", [other]);
+  expect(causes()).toEqual([]);
+  await list("plain/freight-rates", [{ ...rate, "Rate per Mile": "3.50" }, other]);
+  expect(causes()).toEqual([["R-1", "gone"]]);
 });
 
 test("terminals and order notes of the ERP arrive once", async () => {

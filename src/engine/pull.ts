@@ -18,7 +18,7 @@ import { ENDINGS, type Kind } from "../core/kinds.ts";
 import { placeOf, toldOf } from "../core/silence.ts";
 import type { News } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
-import { takeAcknowledgements } from "./delivered.ts";
+import { lost, takeAcknowledgements } from "./delivered.ts";
 import { clearBreakers, trip, unreadBy } from "./breakers.ts";
 import {
   audit,
@@ -309,11 +309,18 @@ class ListReading {
   #cameBack(record: number): void {
     const { store } = this.#engine;
     store.lists.back(record);
+    const id = store.lists.idOf(record);
+    const { mapping, side } = this.#flow;
+    // Its receiver has it no more: it was ended there.
+    const ended = isEnded(this.#engine, this.#flow, id)
+      ? store.links.find(mapping.kind, side, id)
+      : null;
+    if (ended !== null) lost(this.#engine, this.#flow, ended);
     const told = store.disagreements.find(record, "list");
     if (told === null) return;
     store.disagreements.close("list", told);
     const { delivery } = told;
-    audit(this.#engine, this.#flow, "listed again", store.lists.idOf(record), { delivery });
+    audit(this.#engine, this.#flow, "listed again", id, { delivery });
   }
 }
 

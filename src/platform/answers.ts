@@ -138,6 +138,7 @@ export function answerOf(
     name,
     detail: `${status} ${failure.code || "(no code)"}${failure.message ? `: ${failure.message}` : ""}`,
     ...defined({ waitMs: failure.waitMs }),
+    ...(isGone ? { ids: read(undefined) ?? [] } : {}),
     ...(name === "invalid" || name === "not-found" || name === "unsupported"
       ? { fault: faultOf(status, failure) }
       : {}),
@@ -157,7 +158,7 @@ function successOf(
   read: (data: unknown) => readonly (string | null)[] | null,
 ): PlatformAnswer {
   const detail = `${status}`;
-  if (status === 204) return { name: "deleted", detail, ids: [] };
+  if (status === 204) return { name: "deleted", detail, ids: read(undefined) ?? [] };
   const body = parsedJson(text) as { success?: unknown; data?: unknown } | null;
   const ids = body?.success === true ? read(body.data) : null;
   if (ids === null)

@@ -75,7 +75,7 @@ describe("what an answer to a write means", () => {
 
   test("what is not there needs no deleting", () => {
     const gone = answerOf(answer(404, failed("NOT_FOUND")), idOf, now, "DELETE");
-    expect(gone).toEqual({ name: "already-gone", detail: "404 NOT_FOUND: Said so." });
+    expect(gone).toEqual({ name: "already-gone", detail: "404 NOT_FOUND: Said so.", ids: [] });
     expect(answerRules[gone.name]).toEqual({ outcome: "done" });
     expect(answerOf(answer(404), idOf, now, "PUT").name).toBe("not-found");
     // A page of something in between does not say that it is gone.

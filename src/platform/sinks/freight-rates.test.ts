@@ -253,7 +253,10 @@ describe("the end of a rate", () => {
   test("is looked for in its connection", async () => {
     const [id] = await made({ flatFee: 1 });
     expect(await find(end(id), null, ends())).toMatchObject({ found: "none" });
-    expect(await find(end(nowhere), null, ends())).toMatchObject({ found: "exact", ids: [null] });
+    expect(await find(end(nowhere), null, ends())).toMatchObject({
+      found: "exact",
+      ids: [nowhere],
+    });
     expect(await find(end(id, nowhere), null, ends())).toMatchObject({ found: "different" });
   });
 

@@ -407,6 +407,7 @@ export const endedFreightRates: SinkPart = {
   uses: ["deleteFreightRate", "listFreightRates"],
   operation: "freight-rate.delete",
   policy: { ...masterData, preflight: false },
+  ids: (_, request) => [idIn(request)],
   write([item]) {
     const { freightRateId, connectionId } = accepted(EndedFreightRate, item?.document);
     const target = `${targetOf("deleteFreightRate", freightRateId)} ${ratesOn(connectionId)}`;
@@ -417,7 +418,7 @@ export const endedFreightRates: SinkPart = {
     if (rates === null) return { found: "different", detail: "its connection is not to be seen" };
     return rates.some(({ id }) => id === idIn(request))
       ? { found: "none", detail: `freight rate ${idIn(request)} is still there` }
-      : { found: "exact", ids: [null], detail: `freight rate ${idIn(request)} is gone` };
+      : { found: "exact", ids: [idIn(request)], detail: `freight rate ${idIn(request)} is gone` };
   },
 };
 
