@@ -4,6 +4,7 @@ import { tempFolder } from "../../test/support/folder.ts";
 import type { Decimal } from "../core/decimal.ts";
 import { type Change, gone, type Inspection } from "../core/contract.ts";
 import type { Difference } from "../core/holdings.ts";
+import { refused } from "../core/outcome.ts";
 import { type Chosen, resolve, retry, select } from "../office/decisions.ts";
 import { Daemon, runFlow } from "./daemon.ts";
 import { verify } from "./verify.ts";
@@ -24,7 +25,9 @@ function booksOf(...reads: Change[][]) {
   const standing = new Map<string, Inspection>();
   const sink = receiver({
     writes: "upsert",
-    inspect: async (delivered) => delivered.map(({ id }) => standing.get(id) ?? there()),
+    // As books do: what a person linked is there, and is compared with nothing.
+    inspect: async (delivered) =>
+      delivered.map(({ id, body }) => (body === null ? there() : (standing.get(id) ?? there()))),
   });
   const pages = reads.map((changes, position) => [{ changes, position }]);
   const flow = bench.flow({
@@ -150,6 +153,32 @@ test("a retry delivers the current version again, and what still differs then is
   expect(counts()).toEqual({ delivered: 1 });
   await verified();
   expect(causes()).toEqual(["payer: erp A-1038, platform A-1001"]);
+});
+
+test("what differs, and is refused when a person retries it, stays with the person until both agree", async () => {
+  const { bench, flow, sink, standing, once, verified, counts, groups, decide } = booksOf([
+    bill("INV-1", "1"),
+  ]);
+  await once();
+  const twice = { field: "record", expected: "one", held: "S-1 and S-2" };
+  standing.set("INV-1", there(twice));
+  await verified();
+  const fault = {
+    code: "twice-in-books",
+    message: "it is there twice",
+    next: "Cancel one.",
+  } as const;
+  sink.script.push(() => ({ answer: refused(fault), execute: false }));
+  decide((one) => retry(bench.engine, one));
+  await runFlow(bench.engine, flow, signal);
+  expect(groups()).toMatchObject([{ code: "twice-in-books" }]);
+  await verified();
+  await verified();
+  expect(groups()).toMatchObject([{ count: 1 }]);
+  expect(counts()).toEqual({ quarantined: 1 });
+  standing.clear();
+  await verified();
+  expect(counts()).toEqual({ delivered: 1 });
 });
 
 test("a newer version of what differs is delivered; one that says nothing new stays with the person", async () => {

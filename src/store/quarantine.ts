@@ -419,12 +419,21 @@ export function losses(database: Database.Database) {
          and not exists (select 1 from delivery d where d.record = delivery.record and d.state = 'frozen')
        order by delivery desc limit 1`,
     ),
-    /** The request that a record was last delivered in, with this content (null: with any); null when a person linked it. */
+    /**
+     * The request that a record was last delivered in, with this content (null: with any); null when a person linked it. A
+     * delivery that went again, and was refused then, was delivered in an earlier one.
+     */
     lastRequest: value<[flow: number, recordId: string, content: string | null], number>(
-      `select request from delivery join record using (record) join request using (request)
-       where record.flow = ?1 and record.id = +stored_id(?2) and request.state = 'done'
-         and (?3 is null or delivery.content = ?3)
-       order by delivery desc limit 1`,
+      `with sent (delivery, request, content) as (
+         select delivery, request, delivery.content from delivery join record using (record)
+         where record.flow = ?1 and record.id = +stored_id(?2)
+         union all
+         select delivery, carried_before.request, null
+         from delivery join record using (record) join carried_before using (delivery)
+         where record.flow = ?1 and record.id = +stored_id(?2))
+       select request from sent join request using (request)
+       where state = 'done' and (?3 is null or content is null or content = ?3)
+       order by delivery desc, request desc limit 1`,
     ),
     /**
      * What a person has as gone, or as changed since, the oldest first, as it was delivered last: what the receiver called it,
