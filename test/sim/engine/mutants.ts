@@ -22,8 +22,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   "a send that was under way counts as not begun after a restart": {
     file: "src/core/request.ts",
-    from: '        ...request,\n        state: "unknown",\n        negativeReads: 0,\n        unanswered: request.unanswered',
-    to: '        ...request,\n        state: "ready", unresolved: null,\n        negativeReads: 0,\n        unanswered: request.unanswered',
+    from: '        ...request,\n        state: "unknown",\n        negativeReads: leftMs',
+    to: '        ...request,\n        state: "ready", unresolved: null,\n        negativeReads: leftMs',
   },
   "a request that a person has blocks its lane": {
     file: "src/store/requests.ts",
