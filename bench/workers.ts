@@ -48,7 +48,10 @@ export async function benchWorkers(jobs: number, rounds: number): Promise<void> 
     const governor = openGovernor({ clock, budget: BUDGET, ledger });
     const endpoints = {
       embedded: platformOver(platform, { governor }),
-      workers: platformOver(platform, { governor: site.governor, carry: site.queue.carry }),
+      workers: platformOver(platform, {
+        governor: site.governor,
+        carry: (request) => site.queue.carry(request),
+      }),
     };
     const rates: Record<keyof typeof endpoints, number[]> = { embedded: [], workers: [] };
     for (let round = 0; round <= rounds; round++)
