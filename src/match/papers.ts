@@ -305,8 +305,8 @@ export class Papers {
   /** Those that are not out. */
   readonly #tickets: Seq[] = [];
   readonly #invoices: Seq[] = [];
-  /** Kinds and folded numbers of those that may come as they were sent, too. */
-  readonly #numbers = new Set<string>();
+  /** What names papers ({@link numberOf}), made when those come that were sent. */
+  #numbers: Set<string> | null = null;
   #unions = new Unions(0);
   /** By the key of a line. */
   readonly #guesses = new Map<string, Seq>();
@@ -321,13 +321,15 @@ export class Papers {
    * platform; left out where the platform's own record of it is here.
    */
   add(paper: AnyPaper, isSent: boolean): boolean {
-    const number = numberOf(paper);
-    if (isSent && this.#numbers.has(number)) return false;
+    if (isSent)
+      this.#numbers ??= new Set(
+        Array.from({ length: this.#count }, (_, seq) => numberOf(this.#at(seq))),
+      );
+    if (isSent && this.#numbers?.has(numberOf(paper))) return false;
     const key = `${paper.kind} ${paper.id}`;
     if (this.#papers.put(key, stringifyExact(paper)) !== null) return false;
     const seq = this.#count++;
-    if (paper.kind === "ticket" || (paper.kind === "invoice" && paper.direction === "sale"))
-      this.#numbers.add(number);
+    this.#numbers?.add(numberOf(paper));
     if (paper.kind === "order") this.#orders.set(paper.id, seq);
     else if (isLive(paper)) {
       if (paper.kind === "invoice") this.#invoices.push(seq);
@@ -512,8 +514,9 @@ const byId = (one: AnyPaper, other: AnyPaper): number => byText(one.id, other.id
 const isClose = (one: string, other: string): boolean =>
   Math.abs(Date.parse(one) - Date.parse(other)) <= GUESS_MS;
 
-/** Its kind and folded number. */
-const numberOf = (paper: AnyPaper): string => `${paper.kind} ${foldedNumber(paper.number)}`;
+/** Its kind, direction and folded number. */
+const numberOf = (paper: AnyPaper): string =>
+  `${paper.kind} ${"direction" in paper ? paper.direction : ""} ${foldedNumber(paper.number)}`;
 
 /** A number as papers write it in many ways. Empty: without a digit it names nothing (`N/A`). */
 export function spelling(number: string | null): string {
