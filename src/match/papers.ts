@@ -321,10 +321,7 @@ export class Papers {
    * platform; left out where the platform's own record of it is here.
    */
   add(paper: AnyPaper, isSent: boolean): boolean {
-    if (isSent)
-      this.#numbers ??= new Set(
-        Array.from({ length: this.#count }, (_, seq) => numberOf(this.#at(seq))),
-      );
+    if (isSent) this.#numbers ??= new Set(this.#numbersHere());
     if (isSent && this.#numbers?.has(numberOf(paper))) return false;
     const key = `${paper.kind} ${paper.id}`;
     if (this.#papers.put(key, stringifyExact(paper)) !== null) return false;
@@ -336,6 +333,13 @@ export class Papers {
       else this.#addTicket(paper, seq);
     }
     return true;
+  }
+
+  /** Not by the pages that are kept: more papers come. */
+  *#numbersHere(): Generator<string> {
+    for (let from = 0; from < this.#count; from += PAGE)
+      for (const { text } of this.#papers.page(from, PAGE))
+        yield numberOf(parseExact(text) as unknown as AnyPaper);
   }
 
   #at(seq: Seq): AnyPaper {
