@@ -378,9 +378,9 @@ function renewed(request: RequestState): RequestState {
 }
 
 /**
- * Nothing is probed after a restart. What is left of the settling, and what looks have found, goes on by the machine's clock, or
- * restarts would begin it anew for ever; it begins anew where that clock does not tell, and for what was being sent when the process ended. The wall clock is
- * not asked: set forward, it would end the settling before the receiver has.
+ * Nothing is probed after a restart. What is left of the settling, and what looks have found, goes on by the machine's clock,
+ * or restarts would begin both anew for ever; they begin anew where that clock does not tell, and for what was being sent when
+ * the process ended. The wall clock is not asked: set forward, it would end the settling before the receiver has.
  */
 function restarted(request: RequestState, policy: Policy, at: Moment): RequestState {
   switch (request.state) {

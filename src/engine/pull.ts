@@ -311,11 +311,10 @@ class ListReading {
     store.lists.back(record);
     const id = store.lists.idOf(record);
     const { mapping, side } = this.#flow;
-    // Its receiver has it no more: it was ended there.
-    const ended = isEnded(this.#engine, this.#flow, id)
-      ? store.links.find(mapping.kind, side, id)
-      : null;
-    if (ended !== null) lost(this.#engine, this.#flow, ended);
+    const link = store.links.find(mapping.kind, side, id);
+    // Its receiver has it no more: whether it goes there anew is for a person.
+    if (link !== null && isEnded(this.#engine, this.#flow, id))
+      lost(this.#engine, this.#flow, link);
     const told = store.disagreements.find(record, "list");
     if (told === null) return;
     store.disagreements.close("list", told);

@@ -321,8 +321,10 @@ export class Papers {
    * platform; left out where the platform's own record of it is here.
    */
   add(paper: AnyPaper, isSent: boolean): boolean {
-    if (isSent) this.#numbers ??= new Set(this.#numbersHere());
-    if (isSent && this.#numbers?.has(numberOf(paper))) return false;
+    if (isSent) {
+      this.#numbers ??= new Set(this.#numbersHere());
+      if (this.#numbers.has(numberOf(paper))) return false;
+    }
     const key = `${paper.kind} ${paper.id}`;
     if (this.#papers.put(key, stringifyExact(paper)) !== null) return false;
     const seq = this.#count++;
