@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { storeOffice } from "../src/office/questions.ts";
 import { files } from "../connectors/files/index.ts";
 import { mappings } from "../mappings/index.ts";
 import { calendarOf } from "../src/core/time.ts";
@@ -78,6 +79,7 @@ async function site() {
 
   return {
     engine,
+    flows,
     /** Drops a list and runs the flow that reads it. */
     list: async (name: string, rows: readonly Cells[]) => {
       const mapping = mappingOf(name);
@@ -138,8 +140,8 @@ test("tickets of the ERP arrive once, a changed one changes, and its signature s
   expect(await stored("delivery-tickets")).toHaveLength(before + 1);
 });
 
-test("freight rates of the ERP arrive once, a changed one changes, and an ended one goes; one that returns is told", async () => {
-  const { engine, list } = await site();
+test("freight rates of the ERP arrive once, a changed one changes, and an ended one goes; one that returns goes anew by a person's decision", async () => {
+  const { engine, flows, list } = await site();
   const connection = String((await first("connections"))["id"]);
   const rate = { Code: "R-1", "Connection ID": connection, Product: "087" };
   const before = (await stored("freight-rates")).length;
@@ -162,6 +164,17 @@ test("freight rates of the ERP arrive once, a changed one changes, and an ended 
   expect(causes()).toEqual([]);
   await list("plain/freight-rates", [{ ...rate, "Rate per Mile": "3.50" }, other]);
   expect(causes()).toEqual([["R-1", "gone"]]);
+  const office = storeOffice({
+    engine,
+    flows: [...flows.values()],
+    daemon: null,
+    version: "0",
+    startedAt: new Date(0),
+  });
+  expect(await office.retry("all")).toEqual({ retried: 1, left: 0 });
+  await list("plain/freight-rates", [{ ...rate, "Rate per Mile": "3.50" }, other]);
+  expect(causes()).toEqual([]);
+  expect(await stored("freight-rates")).toHaveLength(before + 2);
 });
 
 test("terminals and order notes of the ERP arrive once", async () => {
