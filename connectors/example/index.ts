@@ -12,7 +12,7 @@ export const example = defineConnector<ExampleConfig>({
   name: "example",
   config: ExampleConfig,
   offers: () => ({
-    sources: offered(["parties", "invoices", "prices"]),
+    sources: offered(["parties", "invoices", "paidInvoices", "prices"]),
     sinks: offered(["invoices", "bills", "payments"]),
   }),
   open(config, surroundings) {
