@@ -73,6 +73,9 @@ export const orderDocument = (number: string, more: Partial<OrderDocument> = {})
 
 export { withProduct } from "../../test/support/ledger-documents.ts";
 
+export const enterCustomer = (company: Company, values: object) =>
+  company.enter("customers", { number: "CUST-1", displayName: "Ranch Supply", ...values });
+
 /** A posted invoice that a person entered. */
 export const enterInvoice = (company: Company, values: object = {}): Row =>
   company.enter("salesInvoices", {
@@ -126,10 +129,13 @@ export const CREATE = /^POST .*\/(?:sales|purchase)Invoices$/;
 export const posted = (company: Company, set = "salesInvoices") =>
   company.rows(set).filter((row) => row["status"] !== "Draft");
 
-export async function told(company: Company, source: string, more: object = {}): Promise<Change[]> {
+export const told = (company: Company, source: string, more: object = {}): Promise<Change[]> =>
+  toldBy(opened(company, more), source);
+
+export async function toldBy({ sources }: Endpoint, source: string): Promise<Change[]> {
   const all: Change[] = [];
   const reading = { signal: never, known: () => null, stored: () => false };
-  const pages = opened(company, more).sources[source]?.read(null, reading) ?? [];
+  const pages = sources[source]?.read(null, reading) ?? [];
   for await (const { changes } of pages) all.push(...changes);
   return all;
 }

@@ -5,6 +5,7 @@ import { Decimal } from "../../src/core/decimal.ts";
 import { compare } from "../../src/ledger/compare.ts";
 import {
   billDocument,
+  enterCustomer,
   enterInvoice,
   idOf,
   invoiceDocument,
@@ -25,9 +26,6 @@ import {
 } from "./business-central.fixture.ts";
 import type { Company } from "./company.fixture.ts";
 import { businessCentral } from "./index.ts";
-
-const enterCustomer = (company: Company, values: object) =>
-  company.enter("customers", { number: "CUST-1", displayName: "Ranch Supply", ...values });
 
 describe("a document", () => {
   test("keeps its id when it is posted, and people read the number that it has then", async () => {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { beginningOf } from "../../src/core/text.ts";
 import { decimal, members, type Party, text } from "../../src/ledger/documents.ts";
 import { partiesOnce, partyChange, partyFacts, some } from "../../src/ledger/entries.ts";
-import { equals } from "../../src/ledger/odata.ts";
+import { equals, idsAre } from "../../src/ledger/odata.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
 import { type PriceTable, rememberedParties, type Table } from "../../src/ledger/table.ts";
 import type { BusinessCentralConfig } from "./config.ts";
@@ -24,7 +24,7 @@ export function parties({ wire, config, surroundings }: Central, side: LedgerSid
     ...partiesOnce(["posted", "cancelled"], 1),
     records: {
       ...rows,
-      search: ({ ids = [] }, { signal }) => search([equals("number", ids)], signal),
+      search: ({ ids = [] }, { signal }) => search([equals("number", ids), idsAre(ids)], signal),
       create: async ({ values: body }, { signal }) =>
         wire.create(set, body, signal).then(() => body.number),
     },
@@ -34,6 +34,7 @@ export function parties({ wire, config, surroundings }: Central, side: LedgerSid
       id: row.number ?? "",
       mark: null,
       number: row.number,
+      lasting: row.id,
       status: row.blocked === "All" ? "cancelled" : "posted",
       version: row.etag,
     }),

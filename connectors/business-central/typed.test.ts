@@ -1,14 +1,23 @@
 /** What people have typed into Business Central before the platform's document came. */
 import { expect, test } from "vitest";
+import type { Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import {
   billDocument,
+  enterCustomer,
+  first,
   idOf,
+  invoiceDocument,
   itemOf,
+  never,
   openCompany,
+  opened,
+  posted,
+  requestOf,
   sent,
   settings,
   TODAY,
+  toldBy,
 } from "./business-central.fixture.ts";
 import type { Company } from "./company.fixture.ts";
 import { businessCentral } from "./index.ts";
@@ -50,3 +59,31 @@ test("a text that is cut between its two descriptions is cut between signs", () 
     salesInvoiceLines: [{ description: "x".repeat(99), description2: "🛢 diesel" }],
   });
 });
+
+test.each([
+  ["that people entered", true],
+  ["that was made for one", false],
+])(
+  "a customer %s and that gets another number is the one that documents mean",
+  async (_, isTheirs) => {
+    const company = await openCompany();
+    if (isTheirs) enterCustomer(company, {});
+    const endpoint = opened(company);
+    const sink = endpoint.sinks["invoices"] as Sink;
+    await sink.send(requestOf(sink, first), never);
+    const [customer] = company.rows("customers");
+    company.edit("customers", customer?.id ?? "", { number: "RANCH" });
+    company.edit("salesInvoices", posted(company)[0]?.id ?? "", { customerNumber: "RANCH" });
+    const next = itemOf(invoiceDocument("FL-2"));
+    expect(await sink.send(requestOf(sink, next), never)).toMatchObject({ outcome: "done" });
+    expect(company.rows("customers")).toHaveLength(1);
+    expect(posted(company).map((row) => row["customerNumber"])).toEqual(["RANCH", "RANCH"]);
+    const [change] = await toldBy(endpoint, "customers");
+    const companyId = isTheirs ? null : invoiceDocument("FL-2").party.companyId;
+    expect(JSON.parse(change?.text ?? "")).toMatchObject({ code: "RANCH", companyId });
+    // Somebody else has its number now.
+    enterCustomer(company, {});
+    const last = await sink.send(requestOf(sink, itemOf(invoiceDocument("FL-3"))), never);
+    expect(last).toMatchObject(isTheirs ? { outcome: "done" } : { fault: { code: "party-apart" } });
+  },
+);

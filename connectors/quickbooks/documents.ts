@@ -497,6 +497,8 @@ interface FoundParty {
   /** What documents call it. */
   readonly code: string;
   readonly mark: string | null;
+  /** What documents called it. */
+  readonly aliases: readonly string[];
 }
 
 const LETTERS: Readonly<Record<Side, string>> = { customer: "C", vendor: "V" };
@@ -535,33 +537,31 @@ export function partyTable(
   const { side } = list;
   const { notebook = notes() } = surroundings;
   const marked = markedIn(list, surroundings);
-  const called = (code: string): string => `${side} called ${code}`;
-  /** QuickBooks' id of whom documents called so last. Null: of nobody. */
-  const idOf = (code: string): string | null => notebook.get(called(code));
-  const found = (row: PartyRow, code = list.called(row), mark = platformIdIn(row.notes)) => {
-    return { row, name: row.name, code, mark } satisfies FoundParty;
-  };
+  /** QuickBooks' id of whom documents called so last, as the floor keeps it. Null: of nobody. */
+  const idOf = (code: string): string | null => notebook.get(`${side} called ${code}`);
+  const found = (
+    row: PartyRow,
+    code = list.called(row),
+    mark = platformIdIn(row.notes),
+    aliases: string[] = [],
+  ) => ({ row, name: row.name, code, mark, aliases }) satisfies FoundParty;
 
-  /**
-   * What of these may be it: by its id, by the platform's id, or by its name; and whom its name meant before somebody changed
-   * that. One of another company keeps its code.
-   */
+  /** What of these may be it: by its id, by the platform's id, or by its name. One of another company keeps its code. */
   function foundFor(
     { mark, number: code }: Desired<"party">,
     rows: readonly PartyRow[],
   ): FoundParty[] {
-    const id = idIn(list, code) ?? idOf(code);
-    const name = (row: PartyRow): boolean => sameName(row.name, code);
-    const those = rows.filter(
-      (row) => row.id === id || name(row) || platformIdIn(row.notes) === mark,
-    );
+    const id = idIn(list, code);
+    const named = (row: PartyRow): boolean => row.id === id || sameName(row.name, code);
+    const those = rows.filter((row) => named(row) || platformIdIn(row.notes) === mark);
     const isSure = (row: PartyRow): boolean => row.id === id || platformIdIn(row.notes) === mark;
     const hasSure = those.some(isSure);
     return those.map((row) => {
       const own = platformIdIn(row.notes) ?? mark;
       if (own !== mark) return found(row, code, own);
       // A name counts where nothing else says which one it is.
-      return isSure(row) || !hasSure ? found(row, list.called(row), mark) : found(row, code, null);
+      if (hasSure && !isSure(row)) return found(row, code, null);
+      return found(row, list.called(row), mark, named(row) ? [code] : []);
     });
   }
 
@@ -569,33 +569,27 @@ export function partyTable(
     ...partiesOnce(["posted", "cancelled"], 1),
     write: ({ code }: Party) => ({ code, name: code }),
     facts: ({ code, name }) => partyFacts(code, name),
-    read: ({ row, code, mark }) => ({
+    read: ({ row, code, mark, aliases }) => ({
       id: list.called(row),
+      aliases,
       mark,
       number: code,
+      lasting: row.id,
       status: row.active ? "posted" : "cancelled",
       version: row.version,
     }),
     tell: ({ native }) => toldParty(side, native.row),
     records: {
-      async search({ desired = [] }, { signal }) {
+      async search({ desired = [], ids: lasting = [] }, { signal }) {
+        if (desired.length === 0)
+          return (await list.find({ ids: lasting }, signal)).map((row) => found(row));
         const codes = desired.map(({ number }) => number);
         const ids = codes.flatMap((code) => idIn(list, code) ?? []);
         const names = codes.filter((code) => list.namesLikeIds || idIn(list, code) === null);
         const named = await list.find({ ids, names }, signal);
-        const absent = desired.filter((one) => {
-          const [first, another] = foundFor(one, named);
-          const id = another === undefined ? first?.row.id : undefined;
-          if (id !== undefined && id !== idOf(one.number)) notebook.set(called(one.number), id);
-          return first === undefined;
-        });
+        const absent = desired.filter((one) => foundFor(one, named).length === 0);
         const marks = absent.map(({ mark }) => mark);
-        const renamed = absent.flatMap(({ number }) => idOf(number) ?? []);
-        const rows = [
-          ...named,
-          ...(renamed.length === 0 ? [] : await list.find({ ids: renamed }, signal)),
-          ...(marks.length === 0 ? [] : await marked(marks, signal)),
-        ];
+        const rows = [...named, ...(marks.length === 0 ? [] : await marked(marks, signal))];
         const each = [...new Map(rows.map((row) => [row.id, row])).values()];
         return desired.flatMap((one) => foundFor(one, each));
       },

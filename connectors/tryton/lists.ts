@@ -1,4 +1,5 @@
 /** What people keep in lists: parties and prices; and what changed in any of Tryton's records, by its stamps. */
+import { defined } from "../../src/core/defined.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Party, PartyRecord } from "../../src/ledger/documents.ts";
 import { markOf, partiesOnce, partyChange, partyFacts, some } from "../../src/ledger/entries.ts";
@@ -26,6 +27,8 @@ interface PartyRow extends Pick<Party, "code" | "name"> {
   /** The first of its addresses that are active. */
   readonly address: number | null;
   readonly mark: string | null;
+  /** Of books that were restored, another one may have its database id: not of the same instant. */
+  readonly lasting?: string;
   readonly told?: PartyRecord;
 }
 
@@ -34,7 +37,7 @@ const INVOICES = "account.invoice";
 const ROWS = 500;
 
 const PARTY = {
-  ...rpc.texts("code name"),
+  ...rpc.texts("code name create_date"),
   ...rpc.flags("active"),
   addresses: rpc.many(rpc.flags("active")),
   identifiers: rpc.many(rpc.texts("code")),
@@ -43,6 +46,7 @@ const ACTIVE_FIRST = [
   ["active", "DESC"],
   ["id", "ASC"],
 ] as const;
+const LASTING = /^\d+ \d{4}-\d\d-\d\dT/;
 const MERGED = { ...PARTY, replaced_by: rpc.oneOrNone(PARTY) };
 
 /** As their source tells them. */
@@ -103,14 +107,22 @@ export function partyTable(books: Books): Table<"party", Pick<Party, "code" | "n
    * Asked for each time, for a database restored from a backup may give an id to another one. Of a party that a person has
    * merged into another one Tryton keeps the code, inactive for good: the other one is it.
    */
-  async function located(desired: readonly Desired<"party">[]): Promise<PartyRow[]> {
+  async function located(
+    desired: readonly Desired<"party">[],
+    lasting: readonly string[] = [],
+  ): Promise<PartyRow[]> {
     const ids = desired.map(({ document }) => document.companyId);
     const codes = desired.map(({ document }) => document.code);
-    const domain = rpc.either({ "code in": codes, "identifiers.code in": ids });
+    const named = { "code in": codes, "identifiers.code in": ids };
+    const domain = rpc.either({
+      ...named,
+      "id in": lasting.map((one) => Number.parseInt(one, 10)),
+    });
     const search = { inactive: true, order: ACTIVE_FIRST } as const;
     const rows = await rpc.rowsOf(books, MODEL, domain, MERGED, search);
     const shown = rows.flatMap((row): PartyRow[] => {
-      const { id, code, name, addresses, active } = (row.active ? null : row.replaced_by) ?? row;
+      const { id, code, name, addresses, active, create_date } =
+        (row.active ? null : row.replaced_by) ?? row;
       if (!active) return [];
       const known = row.identifiers.map((one) => one.code).filter((one) => ids.includes(one));
       const told = companyIdOf(row.identifiers);
@@ -119,7 +131,8 @@ export function partyTable(books: Books): Table<"party", Pick<Party, "code" | "n
       );
       const marks = known.length > 0 ? known : row.active || told !== null ? [told] : byCode;
       const address = addresses.find((one) => one.active)?.id ?? null;
-      return marks.map((mark) => ({ id, code, name, address, mark }));
+      const lasting = `${id} ${create_date}`;
+      return marks.map((mark) => ({ id, code, name, address, mark, lasting }));
     });
     // Ids of parties that were merged may stand on both.
     return [...new Map(shown.map((row) => [JSON.stringify([row.id, row.mark]), row])).values()];
@@ -167,7 +180,8 @@ export function partyTable(books: Books): Table<"party", Pick<Party, "code" | "n
     ...partiesOnce(["posted"], 100),
     records: {
       async search({ desired, ids = [] }, { signal }) {
-        if (desired !== undefined) return located(desired);
+        const lasting = ids.filter((one) => LASTING.test(one));
+        if (desired !== undefined || lasting.length > 0) return located(desired ?? [], lasting);
         const named = rpc.where({ "code in": ids });
         return told(await rpc.idsOf(books, MODEL, named, { inactive: true, signal }), signal);
       },
@@ -181,10 +195,11 @@ export function partyTable(books: Books): Table<"party", Pick<Party, "code" | "n
     },
     write: ({ code, name }: Party) => ({ code, name }),
     facts: ({ code, name }) => partyFacts(code, name),
-    read: ({ code, mark, told: record }) => ({
+    read: ({ code, mark, lasting, told: record }) => ({
       id: code,
       mark,
       number: code,
+      ...defined({ lasting }),
       status: record?.active === false ? "cancelled" : "posted",
     }),
     tell: ({ native: { told: record } }) =>

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { Refused } from "../../src/core/errors.ts";
+import { notes } from "../../src/ledger/table.ts";
 import { wizard } from "./books.ts";
 import { partyFor } from "./party.fixture.ts";
 import { between, booksOf, COMPANY_ID, type Desk, deskIn, rows } from "./sink.fixture.ts";
@@ -36,6 +37,21 @@ describe.skipIf(!trytonIsThere)("parties in Tryton", () => {
     const found = await partyFor(desk.books, PARTY);
     expect(found.id).toBe(id);
     expect(await all(desk)).toBe(1);
+  });
+
+  test("one that gets another code is still the one that its code meant, and another one of its id is not", async () => {
+    const desk = deskIn(server);
+    const notebook = notes();
+    const books = { ...desk.books, surroundings: { ...desk.books.surroundings, notebook } };
+    const values = { code: "CUST-1", name: "Ranch Supply" };
+    const [id] = await desk.clerk.call<[number]>("model.party.party.create", [[values]]);
+    expect((await partyFor(books, PARTY)).id).toBe(id);
+    await desk.clerk.call("model.party.party.write", [[id], { code: "RANCH" }]);
+    expect((await partyFor(books, PARTY)).id).toBe(id);
+    expect(await all(desk)).toBe(1);
+    const meaning = "customer called CUST-1";
+    notebook.set(meaning, notebook.get(meaning)?.replace(/ \d{4}/, " 1999") ?? null);
+    expect((await partyFor(books, PARTY)).id).not.toBe(id);
   });
 
   test("one that a person has merged into another one is that one, with and without the platform's id", async () => {

@@ -163,17 +163,37 @@ export class Parties {
     const named = parties.filter((party) => party !== null);
     for (const [adapter, all] of this.#byList(named, (key) => !this.#found.has(key))) {
       const rows = await adapter.locate(await asDesired(adapter, all, call), call);
-      for (const party of all) {
-        const found = partyIn(this.#books.name, party, rows);
-        if (found.entry !== null || found.refusal !== undefined)
-          this.#found.set(keyOf(party), found);
-      }
+      const absent = all.filter((party) => !this.#isTold(party, rows));
+      const ids = absent.flatMap((party) => this.#meant(party) ?? []);
+      // Somebody may have given it another code.
+      for (const one of ids.length === 0 ? [] : await adapter.get(ids, call))
+        for (const party of absent)
+          if (one.lasting !== undefined && one.lasting === this.#meant(party))
+            this.#isTold(party, [one], one.number ?? party.code);
     }
     return parties.map((party) =>
       party === null
         ? NO_PARTY
         : (this.#found.get(keyOf(party)) ?? { code: party.code, entry: null }),
     );
+  }
+
+  /** Keeps what these rows tell of it. False: nothing. @param code that it has there */
+  #isTold(party: SidedParty, rows: readonly Entry[], code = party.code): boolean {
+    const found = partyIn(this.#books.name, { ...party, code }, rows);
+    if (found.entry === null && found.refusal === undefined) return false;
+    this.#found.set(keyOf(party), found);
+    const { number, aliases = [], lasting } = found.entry ?? {};
+    // What the platform's id alone has told is not whom the code means.
+    const isMeant = number === party.code || aliases.includes(party.code);
+    if (isMeant && lasting !== undefined && lasting !== this.#meant(party))
+      this.#books.surroundings.notebook?.set(meaningOf(party), lasting);
+    return true;
+  }
+
+  /** {@link Entry.lasting} of whom its code meant last; null: of nobody. */
+  #meant(party: SidedParty): string | null {
+    return this.#books.surroundings.notebook?.get(meaningOf(party)) ?? null;
   }
 
   /** The same documents with their parties, which are created where they are missing, as many in one call as the books take. @throws LedgerError, Refused */
@@ -225,6 +245,10 @@ function partyOf(document: object): SidedParty | null {
   const { party, type } = document as { readonly party: Party; readonly type?: string };
   return { ...party, side: type === "purchase" || type === "in" ? "purchase" : "sale" };
 }
+
+/** Under which whom a code means is kept in stores: it never changes. */
+const meaningOf = ({ code, side }: SidedParty): string =>
+  `${side === "sale" ? "customer" : "vendor"} called ${code}`;
 
 const asDesired = async (
   adapter: LedgerAdapter<"party">,

@@ -131,6 +131,8 @@ export interface Entry<Native = unknown> {
   readonly underWay?: Decimal;
   /** The ERP's version of the record; null: it keeps none. */
   readonly version: string | null;
+  /** Of a party, what no change of its code changes, and {@link LedgerAdapter.get} takes too. Left out: nothing is. */
+  readonly lasting?: string;
   /** What a source tells of it, where it was made in these books and a source reads its kind. */
   readonly change?: Change | null;
   /** With {@link Call.purpose} `inspection`: what people did to it beside its fields. One of `state` counts for that state. */
@@ -316,7 +318,7 @@ export interface Books {
   readonly onAccount?: true;
   /** Of books that call us: they are here. @throws SourceUnavailable */
   readonly expect?: (signal: AbortSignal) => Promise<void>;
-  readonly surroundings: Pick<Surroundings, "now" | "ignore">;
+  readonly surroundings: Pick<Surroundings, "now" | "ignore" | "notebook">;
 }
 
 /** What every transport of an ERP throws. `phase` is what it can prove; the fault table sorts it. */

@@ -147,7 +147,8 @@ export interface Table<K extends TableKind, Values, Row> {
 
 /**
  * Parties in books that have no field for the platform's id of a company: the store remembers for which company one was
- * made, by its code. One that people made is nobody's: whoever has its code may use it.
+ * made, by its code until it was seen, then by what no change of its code changes. One that people made is nobody's: whoever
+ * has its code may use it.
  * @param list its name, kept in the store @param shared codes that are several companies' of the platform
  */
 export function rememberedParties<Values, Row>(
@@ -157,28 +158,41 @@ export function rememberedParties<Values, Row>(
   shared: readonly string[] = [],
 ): Table<"party", Values, Row> {
   const { records } = table;
-  const companyOf = (code: string): string => `company of ${list} ${code}`;
-  const codeOf = (company: string): string => `${list} of company ${company}`;
+  const companyOf = (name: string): string => `company of ${list} ${name}`;
+  const nameOf = (company: string): string => `${list} of company ${company}`;
   return {
     ...table,
     records: {
       ...records,
-      search({ ids = [], marks = [], ...where }, call) {
-        const known = marks.flatMap((mark) => notebook.get(codeOf(mark)) ?? []);
-        return records.search({ ...where, marks, ids: [...new Set([...ids, ...known])] }, call);
+      async search({ ids = [], marks = [], ...where }, call) {
+        const known = marks.flatMap((mark) => notebook.get(nameOf(mark)) ?? []);
+        const names = [...new Set([...ids, ...known])];
+        const rows = await records.search({ ...where, marks, ids: names }, call);
+        for (const row of rows) {
+          const { number, lasting } = table.read(row, []);
+          const mark = notebook.get(companyOf(number ?? ""));
+          if (mark === null || lasting === undefined) continue;
+          notebook.set(companyOf(lasting), mark);
+          notebook.set(nameOf(mark), lasting);
+          // Another one may have this code from now on.
+          notebook.set(companyOf(number ?? ""), null);
+        }
+        return rows;
       },
       async create(one, call) {
         // Before it is made: an answer that is lost would leave it nobody's.
         const { mark, number } = one.desired;
         notebook.set(companyOf(number), mark);
-        notebook.set(codeOf(mark), number);
+        notebook.set(nameOf(mark), number);
         return (await records.create?.(one, call)) ?? null;
       },
     },
     read(row, desired) {
       const read = table.read(row, desired);
-      const code = read.number ?? "";
-      return { ...read, mark: shared.includes(code) ? null : notebook.get(companyOf(code)) };
+      const { number, lasting = "" } = read;
+      const code = number ?? "";
+      const company = notebook.get(companyOf(lasting)) ?? notebook.get(companyOf(code));
+      return { ...read, mark: shared.includes(code) ? null : company };
     },
   };
 }
@@ -369,7 +383,7 @@ interface LedgerOptions extends Pick<
   "name" | "errors" | "service" | "onAccount" | "expect"
 > {
   readonly config: { readonly settleMs: number; readonly settleAfter: number };
-  readonly surroundings: Pick<Surroundings, "now" | "ignore" | "currency">;
+  readonly surroundings: Pick<Surroundings, "now" | "ignore" | "currency" | "notebook">;
   /** Whole lists of what the ERP has of its own, by their names as sources. Left out: its tables tell them. */
   readonly lists?: Readonly<Record<string, Source>>;
   /** PDFs on what is booked, by their names as sinks. */
@@ -434,7 +448,8 @@ const SINKS = {
 } as const;
 
 export function openLedger({ tables, config, lists: own = {}, ...options }: LedgerOptions): Ledger {
-  const { name, surroundings, files = {} } = options;
+  const { name, files = {} } = options;
+  const surroundings = { notebook: notes(), ...options.surroundings };
   const { settleMs, settleAfter: settleAfterMs } = config;
   const { party, parties, price, paidInvoice, order, shipment, ...documents } = tables;
   const adapterOf = <K extends TableKind>(kind: K, table: AnyTable<K>): LedgerAdapter<K> =>
@@ -450,7 +465,7 @@ export function openLedger({ tables, config, lists: own = {}, ...options }: Ledg
       ? {}
       : { party: mapped(party, (table) => adapterOf("party", table)) }),
   } as Books["adapters"];
-  const books: Books = { ...options, settleMs, settleAfterMs, adapters };
+  const books: Books = { ...options, surroundings, settleMs, settleAfterMs, adapters };
   const sourceOf = <Row>(
     records: { changed?(telling: Telling<Row>): Source } | undefined,
     tell: (rows: readonly Row[]) => Change[],
