@@ -180,8 +180,9 @@ const byTheList = (rate: number, deliveredDate: string) => [
 ];
 const SECOND = { orderId: id("O-2"), receiverCompanyId: OTHER };
 
+type Paper = ReturnType<typeof order | typeof ticket | typeof invoice>;
 interface Book {
-  readonly papers: readonly ReturnType<typeof order | typeof ticket | typeof invoice>[];
+  readonly papers: readonly Paper[];
   readonly answer: readonly string[];
   readonly settings?: Partial<MatchSettings>;
   /** From when on the list of ULSD at T-1 says what. */
@@ -430,6 +431,43 @@ const books: Readonly<Record<string, Book>> = {
       toTheOther("REG87", 2990),
     ],
     answer: [],
+  },
+  "a credit in money names the order alone, and no order comes": {
+    papers: [
+      ...LOAD.slice(1),
+      BILL,
+      invoice("S-1", [["ULSD", 9750, 2.5]]),
+      invoice("CM-1", [charge("Correction", -4500)]),
+    ],
+    answer: ["no-order probable null null"],
+  },
+  "one line of a bill names two liftings, each with its ticket": {
+    papers: [
+      ...LOAD,
+      ticket("DT-2", "4712", [["ULSD", 7500, 7450]]),
+      invoice("B-1", [["ULSD", 15_400, 2.4, { bolNumber: "4711 / 4712" }]]),
+      invoice("S-1", [["ULSD", 15_400, 2.5, { deliveryTicket: "DT-1, DT-2", bolNumber: null }]], {
+        orderId: null,
+      }),
+    ],
+    answer: ["part-delivered probable 18750.00 null"],
+  },
+  "a bill of lading with a slash in it is one number": {
+    papers: [
+      LOAD[0] as Paper,
+      ticket("DT-1", "26/4711", [["ULSD", 8000, 7950]]),
+      ticket("DT-2", "26/4712", [["ULSD", 3000, 2990]], SECOND),
+      order("O-2", 3000),
+      invoice("B-1", [["ULSD", 7950, 2.4, { bolNumber: "26/4711" }]]),
+      invoice("B-2", [["ULSD", 2990, 2.4, { bolNumber: "26/4712" }]]),
+      SALE,
+      toTheOther("ULSD", 2990),
+    ],
+    answer: [],
+  },
+  "nothing is billed for what was delivered": {
+    papers: [...LOAD, BILL, invoice("S-1", [["ULSD", 7950, 0, NET]])],
+    answer: ["order-price certain 19875.00 us"],
   },
   "liters are billed as gallons": {
     papers: [...LOAD, invoice("B-1", [["ULSD", 30_094, 2.4]]), SALE],

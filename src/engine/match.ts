@@ -323,8 +323,8 @@ export class Matcher {
           reference.nameParty(company, name);
       }
     for (const { row } of this.#tables.rows("tax-rates")) {
-      const { tax = "", product = "", rate = "" } = row;
-      if (Decimal.is(rate)) reference.state(tax, product, Decimal.of(rate));
+      const { tax = "", product = "", rate = "", authority } = row;
+      if (Decimal.is(rate)) reference.state(tax, product, Decimal.of(rate), authority);
     }
     for (const { row } of this.#tables.rows("freight-rates"))
       reference.addFreightRate(lane(laneOfRow(row)));

@@ -55,7 +55,8 @@ const ticket: Ticket = {
     },
   ],
 };
-const line = {
+const line: Invoice["lines"][number] = {
+  kind: "fuel",
   description: "Diesel",
   product: "ULSD",
   location: null,
@@ -319,7 +320,7 @@ test.each([
   const wrong = withLine(sale, change);
   const credit = { ...sale, id: "c1", number: "CM-1", day: "2026-11-14" };
   const of = (sum: string) =>
-    withLine(credit, { description: "Correction", gallons: null, rate: null, amount: D(sum) });
+    withLine(credit, { kind: "correction", gallons: null, rate: null, amount: D(sum) });
   expect(told([order, ticket, wrong, bill])).toHaveLength(1);
   expect(told([order, ticket, wrong, bill, of(amount)])).toEqual([]);
   expect(told([order, ticket, wrong, bill, of("-1.00")])).toHaveLength(1);
@@ -452,6 +453,41 @@ test("a tax rate that the site states itself is certain, for every product where
   ]);
 });
 
+test("of tax rates of several states that the site states, that of the line's own counts", () => {
+  const matching = filledWith([
+    order,
+    ticket,
+    { ...sale, taxes: [tax, { ...tax, authority: "NM", rate: D("0.21"), amount: D("1669.50") }] },
+    bill,
+  ]);
+  for (const [authority, rate] of [
+    ["tx", "0.2"],
+    ["NM", "0.21"],
+    ["", "0.5"],
+  ] as const)
+    matching.reference.state(tax.taxType, "", D(rate), authority);
+  expect(run(matching).findings).toEqual([]);
+});
+
+test("freight is due at the rate that was in force at delivery, whenever it is billed", () => {
+  const matching = filledWith([order, ticket, { ...sale, day: "2026-11-14" }, bill]);
+  matching.reference.addPlace({ id: "site", zip: "77001" });
+  for (const [flatFee, effectiveAt] of [
+    ["210", "2026-10-01"],
+    ["250", "2026-11-12"],
+  ] as const) {
+    const lane = laneOfRow({
+      party: BUYER,
+      originTerminalId: "T-1",
+      destinationZip: "77001",
+      flatFee,
+      effectiveAt,
+    });
+    matching.reference.addFreightRate(readers(String).freightRate(lane));
+  }
+  expect(run(matching).findings).toMatchObject([{ rule: "freight", amount: "210.00" }]);
+});
+
 test.each([
   ["by its flat fee", { flatFee: "210" }, "210.00", "certain"],
   [
@@ -541,11 +577,9 @@ test("numbers are one however they are written, and a ticket may carry several b
   const named = withLine(sale, { deliveryTicket: " TK-1" });
   expect(told([order, several, named, withLine(bill, { bolNumber: "B  4711" })])).toEqual([]);
   const raw = recordOf('{"ticketNumber":"T","bolNumber":"4711 / 4712","bolNumbers":["4713"]}');
-  expect(
-    readers(String)
-      .ticket(raw)
-      ?.bols.map((one) => one.trim()),
-  ).toEqual(["4711", "4712", "4713"]);
+  const { bols = [] } = readers(String).ticket(raw) ?? {};
+  for (const bolNumber of ["4711", "4712", "4713", "4711/4712"])
+    expect(told([order, { ...ticket, bols }, sale, withLine(bill, { bolNumber })])).toEqual([]);
 });
 
 test.each<[string, Invoice["taxes"], object]>([

@@ -33,14 +33,14 @@ export type Day = string;
 // A document that we sent has fewer members than the platform's record of it.
 const name = textOrNull.transform((text) => (text?.trim() ? text.trim() : null));
 const names = { product: name, location: name, bolNumber: name, deliveryTicket: name };
-const InvoiceLine = InvoiceRecord.shape.lineItems.element
+const LineRecord = InvoiceRecord.shape.lineItems.element
   .omit({ id: true, invoiceId: true, spec: true, carrier: true })
   .extend({ ...names, amount: decimalOrNull })
   .strip();
 const TaxLine = InvoiceRecord.shape.taxLines.element
   .omit({ id: true, invoiceId: true, rateDisplay: true })
   .strip();
-const invoiceLines = { lineItems: z.array(InvoiceLine), taxLines: z.array(TaxLine) };
+const invoiceLines = { lineItems: z.array(LineRecord), taxLines: z.array(TaxLine) };
 const AnyInvoice = InvoiceRecord.extend(invoiceLines).partial();
 const OrderLine = OrderRecord.shape.lines.element.partial();
 const AnyOrder = OrderRecord.extend({ lines: z.array(OrderLine) }).partial();
@@ -59,16 +59,14 @@ const Lane = RateRecord.partial().extend({
 type Read<Kind extends keyof ReturnType<typeof readers>> = NonNullable<
   ReturnType<ReturnType<typeof readers>[Kind]>
 >;
-interface Begun {
-  /** It began in the ERP, and was sent to the platform; left out: it began there. */
-  readonly isOfErp?: boolean;
-}
-export type Order = Read<"order"> & Begun;
-export type Ticket = Read<"ticket"> & Begun;
-export type Invoice = Read<"sale"> & Begun;
+/** `isOfErp`: it began in the ERP, and was sent to the platform; left out: it began there. */
+type Paper<Kind extends "order" | "ticket" | "sale"> = Read<Kind> & { readonly isOfErp?: boolean };
+export type Order = Paper<"order">;
+export type Ticket = Paper<"ticket">;
+export type Invoice = Paper<"sale">;
 export type AnyPaper = Order | Ticket | Invoice;
 export type TicketLine = Ticket["lines"][number];
-export type InvoiceLine = z.output<typeof InvoiceLine>;
+export type InvoiceLine = Invoice["lines"][number];
 export type TaxLine = z.output<typeof TaxLine>;
 /** One version of a rack price. */
 export type Price = Read<"price">;
@@ -101,7 +99,7 @@ export function readers(dayOf: (instant: string) => Day) {
       direction,
       party: (direction === "sale" ? it.payerCompanyId : it.companyId) ?? "",
       order: it.orderId ?? null,
-      lines: feesApart(it.lineItems ?? []),
+      lines: withKinds(it.lineItems ?? []),
       taxes: it.taxLines ?? [],
     }));
 
@@ -142,8 +140,8 @@ export function readers(dayOf: (instant: string) => Day) {
       order: it.orderId ?? null,
       supplier: it.supplierCompanyId ?? null,
       receiver: it.receiverCompanyId ?? null,
-      // Several numbers in one field are written with commas, semicolons or slashes between them.
-      bols: [it.bolNumber ?? "", ...(it.bolNumbers ?? [])].flatMap((one) => one.split(/[,;/]/)),
+      /** Each may be several ({@link numbersIn}). */
+      bols: [it.bolNumber ?? "", ...(it.bolNumbers ?? [])],
       terminal: it.loadingTerminalName ?? null,
       lines: (it.productLines ?? []).map((line) => ({
         product: line.product_name ?? "",
@@ -204,35 +202,32 @@ export function recordOf(json: string): Readonly<Record<string, unknown>> {
 const OUT: ReadonlySet<string> = new Set(["DRAFT", "VOID", "CANCELLED"]);
 export const isLive = ({ status }: AnyPaper): boolean => !OUT.has(status);
 
-/** Of a fee by the gallon (an additive) the gallons are left out: they are the fuel's. Fuel is never so much cheaper. */
-function feesApart(lines: readonly InvoiceLine[]): readonly InvoiceLine[] {
-  const isFee = ({ product, rate }: InvoiceLine): boolean =>
-    rate?.sign === 1 &&
-    lines.some((it) => it.rate?.over(product === null ? FOUR : TEN, 6).compare(rate) === 1);
-  return lines.map((line) => (isFee(line) ? { ...line, gallons: null } : line));
-}
+/**
+ * Lines, and what each bills. Of a fee by the gallon (an additive) the gallons are left out: they are the fuel's. Fuel is never so
+ * much cheaper.
+ */
+const withKinds = (lines: readonly z.output<typeof LineRecord>[]) =>
+  lines.map((line) => {
+    const most = line.rate?.times(line.product === null ? FOUR : TEN);
+    const isFee = most?.sign === 1 && lines.some(({ rate }) => rate?.compare(most) === 1);
+    const gallons = isFee ? null : line.gallons;
+    return { ...line, gallons, kind: kindOf({ ...line, gallons }) };
+  });
 const FOUR = Decimal.of("4");
 const TEN = Decimal.of("10");
 
-/** What a line bills; `correction`: money alone, for a load or back. */
-export function lineKind(line: InvoiceLine) {
-  const kind = described(line.description);
+/** `correction`: money alone, for a load or back. A line of fuel may say that its freight is included. */
+function kindOf({ description, ...line }: z.output<typeof LineRecord>) {
   const isNamed = (line.product ?? line.bolNumber ?? line.deliveryTicket) !== null;
-  const isOther = kind === "with freight" || kind === "other";
-  if (isNamed && line.gallons !== null && isOther) return "fuel";
-  if (kind === "other" && (isNamed || line.amount?.sign === -1)) return "correction";
-  return kind === "with freight" ? "freight" : kind;
+  if (SURCHARGE.test(description)) return "surcharge";
+  if (ALL_FREIGHT.test(description)) return "freight";
+  if (isNamed && line.gallons !== null) return "fuel";
+  if (FREIGHT.test(description)) return "freight";
+  return isNamed || line.amount?.sign === -1 ? "correction" : "other";
 }
-
 const SURCHARGE = /surcharge|\bfsc\b/i;
 const FREIGHT = /freight|haul|transport|delivery (?:fee|charge)/i;
-/** A line of fuel may say that its freight is included. */
 const ALL_FREIGHT = new RegExp(`^\\W*(?:${FREIGHT.source})`, "i");
-const described = remembered((text: string) => {
-  if (SURCHARGE.test(text)) return "surcharge";
-  if (ALL_FREIGHT.test(text)) return "freight";
-  return FREIGHT.test(text) ? "with freight" : "other";
-});
 
 /** As numbers and names are compared everywhere: without case and outer or repeated blanks. */
 export const fold = remembered(foldedNumber);
@@ -246,7 +241,6 @@ export const GUESS: JoinedBy = "party, product and day (a guess)";
 
 /** A line that bills fuel or its freight, or corrects it, and the tickets that it is about. */
 export interface JoinedLine {
-  readonly kind: "fuel" | "freight" | "correction";
   readonly invoice: Invoice;
   readonly line: InvoiceLine;
   /** Its place in the invoice, from 0. */
@@ -287,7 +281,7 @@ interface OpenLine extends TicketLine, Pick<Ticket, "id" | "day"> {
   readonly seq: Seq;
   readonly isNumbered: boolean;
 }
-type Line = Pick<JoinedLine, "kind" | "invoice" | "line" | "at">;
+type Line = Pick<JoinedLine, "invoice" | "line" | "at">;
 /** A line that names no ticket which is here. */
 type Loose = readonly [key: string, seq: Seq, at: number];
 
@@ -301,7 +295,7 @@ export class Papers {
   #count = 0;
   readonly #orders = new Map<string, Seq>();
   /** Tickets by each of the names that lines join them by. */
-  readonly #named = new Map<JoinedBy, Map<string, Seq[]>>();
+  readonly #named = new Map<string, Seq[]>();
   /** Those that are not out. */
   readonly #tickets: Seq[] = [];
   readonly #invoices: Seq[] = [];
@@ -359,14 +353,13 @@ export class Papers {
 
   #addTicket({ number, bols, order }: Ticket, seq: Seq): void {
     this.#tickets.push(seq);
-    const add = (by: JoinedBy, name: string | null): void => {
-      const known = this.#named.get(by) ?? new Map<string, Seq[]>();
-      this.#named.set(by, known);
-      if (name) push(known, name, seq);
-    };
-    add("ticket number", spelling(number));
-    for (const bol of new Set(bols.map(spelling))) add("bill of lading", bol);
-    add("order and product", order);
+    const names = [
+      ["ticket number", [spelling(number)]],
+      ["bill of lading", bols.flatMap(numbersIn)],
+      ["order and product", [order]],
+    ] as const;
+    for (const [by, own] of names)
+      for (const name of new Set(own)) if (name) push(this.#named, `${by} ${name}`, seq);
   }
 
   /** Each case once, in the order in which papers came. `undefined` is a step before that. */
@@ -391,8 +384,9 @@ export class Papers {
       for (const one of linesOf(invoice)) {
         const { tickets } = this.#find(one);
         for (const ticket of tickets) this.#unions.unite(seq, ticket);
-        if (one.kind === "fuel") for (const ticket of tickets) taken[invoice.direction].add(ticket);
-        if (one.kind === "freight" || tickets.length > 0) continue;
+        const { kind } = one.line;
+        if (kind === "fuel") for (const ticket of tickets) taken[invoice.direction].add(ticket);
+        if (kind === "freight" || tickets.length > 0) continue;
         loose.push([lineKey(one), seq, one.at]);
         const name = paperless(one);
         if (name === null) continue;
@@ -443,7 +437,7 @@ export class Papers {
   }
 
   #ticketsOf(by: JoinedBy, name: string | null): readonly Seq[] {
-    return this.#named.get(by)?.get(name ?? "") ?? [];
+    return this.#named.get(`${by} ${name}`) ?? [];
   }
 
   /** The tickets of a line by what it names. Those that deliver are another party than those that bill the freight. */
@@ -451,14 +445,18 @@ export class Papers {
     const guess = this.#guesses.get(lineKey(one));
     if (guess !== undefined) return { by: GUESS, tickets: [guess] };
     const { direction, order } = one.invoice;
-    const whom = one.kind === "freight" ? "any" : null;
+    const whom = one.line.kind === "freight" ? "any" : null;
     const tries = [
-      ["ticket number", spelling(one.line.deliveryTicket), whom ?? "party"],
-      ["bill of lading", spelling(one.line.bolNumber), whom ?? BY_BOL[direction]],
-      ["order and product", order, whom ?? "product"],
+      ["ticket number", numbersIn(one.line.deliveryTicket), whom ?? "party"],
+      ["bill of lading", numbersIn(one.line.bolNumber), whom ?? BY_BOL[direction]],
+      ["order and product", [order], whom ?? "product"],
     ] as const;
-    for (const [by, name, whose] of tries) {
-      const tickets = this.#fitting(this.#ticketsOf(by, name), one, whose);
+    for (const [by, names, whose] of tries) {
+      const [whole = [], ...parts] = names.map((name) =>
+        this.#fitting(this.#ticketsOf(by, name), one, whose),
+      );
+      const isWhole = whole.length > 0 || parts.some((own) => own.length === 0);
+      const tickets = isWhole ? whole : [...new Set(parts.flat())];
       if (tickets.length > 0) return { by, tickets };
     }
     return { by: null, tickets: [] };
@@ -505,12 +503,10 @@ export class Papers {
 
 /** Lines that bill or correct fuel or freight; of a paper that says nothing, none. */
 const linesOf = (invoice: Invoice): Line[] =>
-  isLive(invoice)
-    ? invoice.lines.flatMap((line, at) => {
-        const kind = lineKind(line);
-        return kind === "surcharge" || kind === "other" ? [] : [{ kind, invoice, line, at }];
-      })
-    : [];
+  invoice.lines.flatMap((line, at) =>
+    isLive(invoice) && JOINED.has(line.kind) ? [{ invoice, line, at }] : [],
+  );
+const JOINED: ReadonlySet<string> = new Set(["fuel", "freight", "correction"]);
 
 export const lineKey = ({ invoice, at }: Pick<JoinedLine, "invoice" | "at">): string =>
   `${invoice.id} ${at}`;
@@ -528,6 +524,15 @@ const numberOf = (paper: AnyPaper): string =>
 export function spelling(number: string | null): string {
   const bare = bareNumber(number ?? "").replace(/^0+/, "");
   return /\p{N}/u.test(bare) ? bare : "";
+}
+
+/**
+ * A field's number, and where several are written in it, with commas, semicolons or slashes between them, each of them: a number
+ * may have such signs itself.
+ */
+export function numbersIn(field: string | null): readonly string[] {
+  const parts = field?.split(/[,;/]/) ?? [];
+  return [field, ...(parts.length > 1 ? parts : [])].map(spelling).filter(Boolean);
 }
 
 /** By what two bills are of one load though no ticket of it is here; null: the line names nothing. */
@@ -548,7 +553,7 @@ export type Group = ReturnType<typeof groupsOf>["groups"][number];
 
 /** By direction, load and product; and the invoices whose fuel is credited whole, with those that credit it. */
 export function groupsOf({ lines: all, orders }: Pick<Case, "lines" | "orders">, names: Names) {
-  const fuel = all.filter(({ kind }) => kind === "fuel");
+  const fuel = all.filter(({ line }) => line.kind === "fuel");
   const credited = new Set<JoinedLine>();
   const groups = connected(fuel, loadNames).flatMap((about) => {
     const [load = ""] = about.slice(0, 1).flatMap(loadNames);

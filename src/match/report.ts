@@ -3,9 +3,9 @@ import { Decimal } from "../core/decimal.ts";
 import { remembered } from "../core/remembered.ts";
 import { memoryScratch } from "../core/scratch.ts";
 import { byText } from "../core/text.ts";
-import { isLive, lineKind, Papers } from "./papers.ts";
+import { isLive, Papers } from "./papers.ts";
 import type { AnyPaper, Case, Direction, Names } from "./papers.ts";
-import { nameOfSide, Reference, runOf } from "./situation.ts";
+import { comparisonOf, ofErp, Reference, runOf, SIDES } from "./situation.ts";
 import type { Finding, MatchSettings, Run } from "./situation.ts";
 import { rules, situationOf } from "./rules.ts";
 
@@ -97,7 +97,7 @@ export class Matching {
       for (const invoice of one.invoices) {
         const partyName = this.reference.party(invoice.party);
         if (!run.isIn(invoice.day) || !isMeant({ ...invoice, partyName }, filter)) continue;
-        const isJudged = isLive(invoice) && invoice.lines.some((it) => lineKind(it) === "fuel");
+        const isJudged = isLive(invoice) && invoice.lines.some(({ kind }) => kind === "fuel");
         const state = !isJudged ? "left" : situation.waits ? "wait" : "match";
         const id = run.found.length > before ? invoice.id : "";
         const name = [state, id, ...(run.comparing.get(invoice.id) ?? [])].join("\n");
@@ -162,16 +162,14 @@ const LACKING = {
   owners: "freight: no flow brings connections, which say whose a rate is",
 };
 
-export const SIDES = { sale: "what we bill", purchase: "what we are billed" } as const;
-
 const meaninglessIn = (run: Run): string[] =>
-  (["sale", "purchase"] as const).flatMap((direction) =>
-    [false, true].flatMap((isOfErp) =>
+  Object.values(SIDES).flatMap((direction) =>
+    [direction, ofErp(direction)].flatMap((side) =>
       rules.flatMap((rule) => {
-        const count = run.meaningless(nameOfSide(rule, direction, isOfErp));
+        const by = comparisonOf(rule, side);
+        const count = run.meaningless(by);
         if (count === null) return [];
-        const of = isOfErp ? `${SIDES[direction]} from the ERP` : SIDES[direction];
-        return `${rule.compared}, of ${of}: ${count.differing} of ${count.compared} differ, so ${rule.otherwise}`;
+        return `${by}: ${count.differing} of ${count.compared} differ, so ${rule.otherwise}`;
       }),
     ),
   );

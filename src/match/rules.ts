@@ -9,19 +9,19 @@ import { gallonsIn } from "../core/holdings.ts";
 import { remembered } from "../core/remembered.ts";
 import { amountText, byText, capital } from "../core/text.ts";
 import { dayAt, namedDay, workingDays } from "../core/time.ts";
-import { groupsOf, isLive, lineKey, lineKind, spelling, sumOf } from "./papers.ts";
+import { groupsOf, isLive, lineKey, numbersIn, sumOf } from "./papers.ts";
 import type { AnyPaper, Case, Group, Invoice, JoinedLine, TaxLine, Ticket } from "./papers.ts";
 import {
   CENT,
+  findingOf,
   freightOf,
   isSure,
   larger,
   levied,
   statedBasis,
   taxOn,
-  valued,
 } from "./situation.ts";
-import type { Difference, PostedPrice, Run, Subject, Valued } from "./situation.ts";
+import type { Difference, Found, PostedPrice, Run, Subject } from "./situation.ts";
 import { volumeCorrection } from "./volume.ts";
 
 /** What differs, which may be nothing; null: it cannot be compared. */
@@ -36,7 +36,7 @@ export function situationOf(one: Case, run: Run) {
   const { groups, reversed } = groupsOf(one, run.names);
   /** Lines, groups and, by a line's key, prices that an earlier rule has explained: later ones do not tell it again. */
   const explained = new Set<JoinedLine | Group | string>();
-  const corrections = one.lines.filter(({ kind }) => kind === "correction");
+  const corrections = one.lines.filter(({ line }) => line.kind === "correction");
   /** `waits`: something waits for a paper that is not here yet. */
   return { ...one, groups, reversed, run, explained, corrections, waits: false };
 }
@@ -250,11 +250,14 @@ function quantity(load: Load, situation: Situation): Verdict {
 
 /** Do its tickets name a bill of lading that none of the lines is about? Each may be billed by itself. */
 function hasMoreLoads({ lines, group }: Load): boolean {
-  const billed = lines.map(({ line }) => spelling(line.bolNumber));
-  const carried = group.tickets.flatMap(({ bols }) => bols.map(spelling)).filter(Boolean);
-  return (
-    lines.every(({ by }) => by === "bill of lading") && carried.some((bol) => !billed.includes(bol))
-  );
+  const billed = new Set(lines.flatMap(({ line }) => numbersIn(line.bolNumber)));
+  const isMore = (bol: string): boolean => {
+    const [whole, ...parts] = numbersIn(bol);
+    const isBilled = whole === undefined || billed.has(whole);
+    return !isBilled && (parts.length === 0 || parts.some((it) => !billed.has(it)));
+  };
+  const isByLoad = lines.every(({ by }) => by === "bill of lading");
+  return isByLoad && group.tickets.some(({ bols }) => bols.some(isMore));
 }
 
 const HALF_PERMILLE = Decimal.of("0.0005");
@@ -413,7 +416,7 @@ function* haulsIn(situation: Situation) {
   const loadOf = (ticket: Ticket): string =>
     groups.find((group) => group.tickets.includes(ticket))?.load ?? ticket.id;
   const hauling = [...invoicesIn(situation)].flatMap(({ invoice }) => {
-    const own = lines.filter((line) => line.invoice === invoice && line.kind !== "correction");
+    const own = lines.filter((one) => one.invoice === invoice && one.line.kind !== "correction");
     const tickets = own.flatMap((line) => line.tickets);
     const loads = new Map<string, Ticket | null>(tickets.map((it) => [loadOf(it), it]));
     if (loads.size === 0) loads.set(invoice.id, null);
@@ -437,9 +440,9 @@ function freight(haul: Haul, situation: Situation): Verdict {
   if (rates === null) return null;
   const charges = haul.invoices
     .flatMap(({ lines }) => lines)
-    .filter((line) => ["freight", "surcharge"].includes(lineKind(line)));
+    .filter((line) => ["freight", "surcharge"].includes(line.kind));
   const billed = Decimal.sum(charges.flatMap(({ amount }) => amount ?? []));
-  const hasAny = charges.some((line) => lineKind(line) === "freight");
+  const hasAny = charges.some((line) => line.kind === "freight");
   const isCertain = rates.every(({ ratePerMile, miles }) => !ratePerMile || miles !== null);
   const expected = Decimal.sum(rates.map(freightOf));
   const isLess = billed.compare(expected) < 0;
@@ -458,7 +461,8 @@ function laneRates({ party, day, first, loads }: Haul, { orders, run }: Situatio
     const order = orders.find(({ id }) => id === (ticket?.order ?? first.order));
     const found = order?.lines.flatMap(({ terminal, product }) => {
       const from = terminal ?? ticket?.terminal ?? null;
-      return run.reference.freightRate(party, order, from, run.names.product(product), day) ?? [];
+      const when = ticket?.day ?? day;
+      return run.reference.freightRate(party, order, from, run.names.product(product), when) ?? [];
     });
     return found?.[0];
   });
@@ -651,14 +655,13 @@ function noOrder({ ticket, day }: Delivered, { orders, run }: Situation): Verdic
 }
 
 /** A correction of exactly what a difference comes to, in money alone, mends it; each mends one. */
-function isMended({ over, taxes, direction, party }: Valued, corrections: JoinedLine[]): boolean {
-  if (!over || over.sign === 0) return false;
-  const at = corrections.findIndex(({ invoice, line }) => {
+function isMended({ sums, finding }: Found, corrections: JoinedLine[]): boolean {
+  const { direction, party } = finding;
+  const at = corrections.findIndex(({ invoice, line: { amount } }) => {
     const isTheirs = invoice.direction === direction && invoice.party === party;
-    const less = line.amount?.negated() ?? zero;
-    return isTheirs && [over, over.plus(taxes)].some((sum) => less.isWithin(CENT, sum));
+    return isTheirs && sums.some((sum) => amount?.negated().isWithin(CENT, sum));
   });
-  return at >= 0 && corrections.splice(at, 1).length > 0;
+  return sums[0]?.sign !== 0 && at >= 0 && corrections.splice(at, 1).length > 0;
 }
 
 /** `compared`: what the comparison is called; `of`: what it looks at, one after the other. */
@@ -674,8 +677,9 @@ function rule<One extends Subject>(
       const verdict = find(one, situation);
       if (verdict === null) continue;
       const found = ("cause" in verdict ? [verdict] : verdict).map((it) => {
-        const [about] = it.lines ?? one.lines ?? [];
-        return valued({ ...made, ...one, ...it }, about ? taxOn(about, run) : zero);
+        const all = { ...made, ...one, ...it };
+        const levied = all.lines?.[0] ? taxOn(all.lines[0], run) : zero;
+        return findingOf(all, levied, run.reference.party(all.party));
       });
       const standing = found.filter((it) => !isMended(it, corrections));
       run.judged(made, one, standing);

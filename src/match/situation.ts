@@ -8,7 +8,7 @@ import { lookedUp, sha256 } from "../core/keys.ts";
 import { remembered } from "../core/remembered.ts";
 import { amountText, byText } from "../core/text.ts";
 import { beginOf, DAY_MS } from "../core/time.ts";
-import { fold, GUESS, lineKind } from "./papers.ts";
+import { fold, GUESS } from "./papers.ts";
 import type {
   AnyPaper,
   CompanyLink,
@@ -81,21 +81,9 @@ export interface Difference extends Partial<Subject> {
   readonly next?: string | undefined;
 }
 
-export type Valued = ReturnType<typeof valued>;
-
-/** What a difference comes to. `levied`: of its gallons each, in taxes. */
-export function valued(it: Rule & Subject & Difference, levied: Decimal) {
-  const { billed, expected, isGallons = false, each = Decimal.one } = it;
-  const isFigures = billed instanceof Decimal && expected instanceof Decimal;
-  const off = isFigures ? billed.minus(expected) : null;
-  const over = it.over === undefined ? ((each && off?.times(each)) ?? null) : it.over;
-  const gallons = isGallons ? off : null;
-  const taxes = gallons?.times(levied) ?? zero;
-  return { ...it, over, gallons, taxes, worth: isGallons ? null : it.each };
-}
-
 /** One difference between papers, with what it comes to. */
-export type Finding = Readonly<ReturnType<typeof findingOf>>;
+export type Finding = Readonly<Found["finding"]>;
+export type Found = ReturnType<typeof findingOf>;
 
 /**
  * `compared`: what the comparison is called; `otherwise`: what it means where most of what it compares differs; `isAlone`: it
@@ -116,9 +104,12 @@ const NEVER = { compared: 0, differing: 0 };
 
 export type Run = ReturnType<typeof runOf>;
 
-/** A rule among papers of one direction that began on one side: alike in what their figures mean, and in which papers come of them. */
-export const nameOfSide = (rule: Rule, direction: Direction, isOfErp: boolean): string =>
-  `${rule.name} ${direction} ${isOfErp}`;
+/** What a rule compares among papers of one side: alike in what their figures mean, and in which papers come of them. */
+export const comparisonOf = ({ compared }: Pick<Rule, "compared">, side: string): string =>
+  `${compared}, of ${side}`;
+export const SIDES = { sale: "what we bill", purchase: "what we are billed" } as const;
+/** Papers of a direction that began in the ERP are a side of their own. */
+export const ofErp = (side: string): string => `${side} from the ERP`;
 
 /** What all cases share. */
 export function runOf(names: Names, reference: Reference, settings: MatchSettings) {
@@ -151,15 +142,15 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
     beginOf: remembered((day: Day) => beginOf(day, settings.dayOf)),
 
     /** What a rule has found of a subject, which may be nothing. */
-    judged(rule: Rule, { direction, party, papers }: Subject, all: readonly Valued[]): void {
+    judged(rule: Rule, { direction, papers }: Subject, all: readonly Found[]): void {
+      const side = SIDES[direction];
       const isOfErp = papers.some((paper) => paper.isOfErp);
-      const by = nameOfSide(rule, direction, isOfErp);
+      const by = comparisonOf(rule, isOfErp ? ofErp(side) : side);
       const { compared, differing } = counts.get(by) ?? NEVER;
       counts.set(by, { compared: compared + 1, differing: differing + Math.sign(all.length) });
       for (const { kind, id } of rule.isAlone ? [] : papers)
         if (kind === "invoice") comparing.set(id, (comparing.get(id) ?? new Set()).add(by));
-      for (const one of all)
-        found.push({ rule, by, finding: findingOf(one, reference.party(party)) });
+      for (const { finding } of all) found.push({ rule, by, finding });
     },
 
     /** Do these gallons differ from what is expected by no more than is tolerated? */
@@ -173,10 +164,20 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
   };
 }
 
-function findingOf(it: Valued, partyName: string) {
-  const { name, direction, party, day, compared } = it;
-  const taxes = it.taxes.round(2);
-  const over = it.over?.plus(taxes) ?? null;
+/**
+ * What differs of a subject, and the sums either of which a correction mends it by: without its taxes, and with them.
+ * `levied`: of a gallon of it, in taxes.
+ */
+export function findingOf(it: Rule & Subject & Difference, levied: Decimal, partyName: string) {
+  const { name, direction, party, day, compared, lines = [], isGallons = false } = it;
+  const isFigures = it.billed instanceof Decimal && it.expected instanceof Decimal;
+  const off = isFigures ? it.billed.minus(it.expected) : null;
+  const each = it.each === undefined ? Decimal.one : it.each;
+  const untaxed = it.over === undefined ? ((each && off?.times(each)) ?? null) : it.over;
+  const gallons = isGallons ? off : null;
+  const exact = gallons?.times(levied) ?? zero;
+  const taxes = exact.round(2);
+  const over = untaxed?.plus(taxes) ?? null;
   const more = over && taxes.sign !== 0 && ` Taxes are ${amountText(taxes.abs())} of the amount.`;
   // What is billed too much is owed to who pays.
   const toUs = (direction === "purchase" ? over : over?.negated())?.round(2) ?? zero;
@@ -184,9 +185,9 @@ function findingOf(it: Valued, partyName: string) {
   const whose = toUs.sign === 1 ? ("us" as const) : ("them" as const);
   const [billed, expected] = [shown(it.billed), shown(it.expected)];
   const papers = [...new Set(it.papers)].map(({ kind, id, number }) => ({ kind, id, number }));
-  const joined = new Set(it.lines?.flatMap(({ by }) => by ?? []));
+  const joined = new Set(lines.flatMap(({ by }) => by ?? []));
   const values = [name, [billed, expected, amount ?? ""], papers.map(({ id }) => id)];
-  return {
+  const finding = {
     /** The same difference has the same key in every run. */
     key: `${name} ${it.about}`,
     /** Of both sides' values: what a person accepts is exactly these. */
@@ -204,9 +205,9 @@ function findingOf(it: Valued, partyName: string) {
     billed,
     expected,
     /** Digits; null: it is not about gallons. */
-    gallons: shown(it.gallons?.round(2)),
+    gallons: shown(gallons?.round(2)),
     /** Gallons of which each is billed at a rate that differs; null: it is not about a rate. */
-    worth: shown(it.worth),
+    worth: shown(isGallons ? null : it.each),
     /** Money in the company's currency, without a sign; null: it cannot be told, or it comes to nothing. */
     amount,
     /** Who is owed it; null: nobody, it only has to be looked at. */
@@ -215,6 +216,7 @@ function findingOf(it: Valued, partyName: string) {
     cause: `${it.cause}${more || ""}`,
     next: it.next ?? DISPUTE[direction][amount === null ? "both" : whose],
   };
+  return { finding, sums: untaxed === null ? [] : [untaxed, untaxed.plus(exact)] };
 }
 
 /** What a person does about it, by who has billed, and who is owed it. */
@@ -239,7 +241,7 @@ const gallonsOf = (all: readonly { gallons: Decimal | null }[]): Decimal =>
 
 /** What an invoice levies, by tax, authority and product, and the fuel that it is on: all where it names no product. */
 export function levied({ lines, taxes }: Invoice, run: Run) {
-  const fuel = lines.filter((line) => lineKind(line) === "fuel");
+  const fuel = lines.filter((line) => line.kind === "fuel");
   return Array.from(Map.groupBy(taxes, nameOfTax), ([name, own]) => {
     const product = own[0]?.productRef ?? null;
     const isOn = (line: InvoiceLine): boolean =>
@@ -354,9 +356,9 @@ export class Reference {
     return text === null ? null : (this.#terminals.get(this.#names.terminal(text)) ?? null);
   }
 
-  /** A tax rate that a site states itself; an empty product: any. */
-  state(tax: string, product: string, rate: Decimal): void {
-    this.#stated.set(`${fold(tax)}|${this.#names.product(product)}`, rate);
+  /** A tax rate that a site states itself; an empty product or authority: any. */
+  state(tax: string, product: string, rate: Decimal, authority = ""): void {
+    this.#stated.set([fold(tax), fold(authority), this.#names.product(product)].join("|"), rate);
   }
 
   /** What is usual follows from the site's own invoices. */
@@ -368,7 +370,7 @@ export class Reference {
       }
     for (const line of invoice.lines) {
       const basis = statedBasis(line);
-      if (basis !== null && lineKind(line) === "fuel") this.#saw(nameOfBasis(invoice), basis);
+      if (basis !== null && line.kind === "fuel") this.#saw(nameOfBasis(invoice), basis);
     }
   }
 
@@ -391,9 +393,11 @@ export class Reference {
 
   /** By what a tax was seen of its party, and of all; and as a site may state it. */
   #namesOfTax({ direction, party }: Whose, { taxType, authority, productRef }: TaxLine) {
-    const [tax, product] = [fold(taxType), this.#names.product(productRef ?? "")];
-    const all = `tax ${direction} ${tax}|${fold(authority ?? "")}|${product}`;
-    return { own: `${all} of ${party}`, all, stated: [`${tax}|${product}`, `${tax}|`] };
+    const [tax, whose] = [fold(taxType), fold(authority ?? "")];
+    const product = this.#names.product(productRef ?? "");
+    const all = `tax ${direction} ${tax}|${whose}|${product}`;
+    const stated = [whose, ""].flatMap((it) => [`${tax}|${it}|${product}`, `${tax}|${it}|`]);
+    return { own: `${all} of ${party}`, all, stated };
   }
 
   /** The site's own table first, then what this party usually pays, then what all do; null: nothing is usual. */

@@ -2,8 +2,8 @@
 import { Decimal } from "../core/decimal.ts";
 import { amountText, byText, counted, grouped } from "../core/text.ts";
 import type { KeptFinding } from "../engine/match.ts";
-import { type MatchReport, SIDES, sizeOf } from "../match/report.ts";
-import type { Finding } from "../match/situation.ts";
+import { type MatchReport, sizeOf } from "../match/report.ts";
+import { type Finding, SIDES } from "../match/situation.ts";
 import type { Status } from "../office/answers.ts";
 import * as say from "./blocks.ts";
 import { asCsv } from "./csv.ts";

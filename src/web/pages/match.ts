@@ -1,7 +1,8 @@
 /** Orders, tickets, invoices and prices compared with each other: what differs, with whom, and the claim for one party. */
 import { counted } from "../../core/text.ts";
 import type { KeptFinding } from "../../engine/match.ts";
-import { SIDES, sizeOf, summed } from "../../match/report.ts";
+import { sizeOf, summed } from "../../match/report.ts";
+import { SIDES } from "../../match/situation.ts";
 import * as say from "../../views/blocks.ts";
 import type { Html } from "../../views/blocks.ts";
 import { asCsv } from "../../views/csv.ts";
