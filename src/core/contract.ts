@@ -154,8 +154,6 @@ export interface Outgoing extends Frozen {
 /** A document of ours that the receiver has already. */
 export interface Linked {
   readonly kind: Kind;
-  /** The receiver's id of it. */
-  readonly counterpart: string;
   readonly number: string;
   /** Is it of the kind that is looked for? */
   readonly isOwnKind: boolean;
@@ -191,10 +189,11 @@ export interface Sink {
   /** Documents that one request may carry, at least 1. */
   readonly itemsMax: number;
   /**
-   * What a number names at the receiver, where several sinks write it: a party that is customer and supplier. Theirs
-   * go one after the other, so that the second finds what the first made.
+   * What its documents are at the receiver, where several sinks write them, and whose they may be whatever their number is: a
+   * party that is customer and supplier, a firm whose code was changed. What is called alike, or has one number, goes one after
+   * the other, so that the second finds what the first made. Left out: the number tells.
    */
-  readonly names?: string;
+  readonly names?: { readonly what: string; called(document: unknown): string };
   /**
    * A document without a counterpart makes something that must be there once: sites that share an API key, and each have the
    * document, make it under one key. Left out: it makes nothing, or what may be there of each.

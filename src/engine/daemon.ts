@@ -36,6 +36,7 @@ import {
   keyOf,
   mostOf,
   moved,
+  namesOf,
   ready,
   retryMoment,
   takenFrom,
@@ -604,9 +605,11 @@ function freezeAll(
     const number = several ? `${flow.name}:${revision}` : first.item.number;
     const orderingKey = several
       ? sink.operation
-      : `${sink.names ?? sink.operation} ${comparedNumber(mapping.kind, number)}`;
+      : `${namesOf(flow)} ${sink.names?.called(first.item.document) ?? comparedNumber(mapping.kind, number)}`;
     // A batch that waits for a person holds up no other; a document that does waits for that.
-    const isTaken = referenceTaken(engine, sink, first.alone, first.delivery.record) !== null;
+    const isTaken =
+      (!several && store.requests.live(mapping.kind, number) !== null) ||
+      referenceTaken(engine, sink, first.alone, first.delivery.record) !== null;
     if (isTaken || store.requests.isOrderingKeyLive(orderingKey, several ? null : sink.operation)) {
       left += group.length;
       continue;

@@ -18,7 +18,7 @@ import {
   type RequestState,
 } from "../core/request.ts";
 import { EVERY_SITE } from "../core/sites.ts";
-import { type BisectGroups, type Carried, type Link, otherId, ownId } from "../store/deliveries.ts";
+import { type BisectGroups, type Carried, type Link, ownId } from "../store/deliveries.ts";
 import type { Entry } from "../store/journal.ts";
 import type { StoredRequest } from "../store/requests.ts";
 import type { Store } from "../store/store.ts";
@@ -664,7 +664,6 @@ function memoryOf(
     return [
       {
         kind,
-        counterpart: otherId(link, flow.side),
         number: link.number,
         isOwnKind: kind === flow.mapping.kind,
         isOwnRecord: one.from === flow.from && id === first?.recordId,
@@ -695,7 +694,8 @@ function memoryOf(
   };
 }
 
-const namesOf = ({ sink }: Flow): string => sink.names ?? sink.operation;
+/** What the documents of its sink are at their receiver. */
+export const namesOf = ({ sink }: Flow): string => sink.names?.what ?? sink.operation;
 
 /** How many pieces of work may be under way at once; the others wait for their turn, in order. */
 function limited(places: number) {

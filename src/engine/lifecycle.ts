@@ -40,7 +40,7 @@ import {
 import { copied, type Likenesses, likenessesOf } from "./copies.ts";
 import { aboutOf } from "./about.ts";
 import { awaitedFault } from "./awaited.ts";
-import { moved, recognised, waitsForFirst } from "./deliver.ts";
+import { moved, namesOf, recognised, waitsForFirst } from "./deliver.ts";
 import { audit, endpointOf, type Engine, type Flow, referencesOf } from "./engine.ts";
 import { otherReceiver, receiversOf } from "./left.ts";
 import { movedAway, whoseIs } from "./sites.ts";
@@ -475,14 +475,22 @@ function judgeEarlierVersion(document: PendingDocument, round: Round): Verdict |
 }
 
 function judgeSameNumber({ engine, flow, number, told }: PendingDocument): Verdict | null {
-  const { store } = engine;
+  const { store, flows } = engine;
   const { kind } = flow.mapping;
   const live = store.requests.live(kind, number);
   // Our own document may come by in a poll before its outcome is known.
   if (live !== null && live.flow !== flow.flow && recognised(engine, live, told))
     return writtenByUs(number);
+  // A twin of another kind that waits for a person is another document.
+  const hasTwin = flows.some(
+    (one) =>
+      namesOf(one) === namesOf(flow) &&
+      (store.requests.live(one.mapping.kind, number)?.machine.state ?? "manual") !== "manual",
+  );
   // In a batch, too: its request has no document's number.
-  return live !== null || store.underWay.elsewhere(kind, number, flow.flow) ? HELD : null;
+  return live !== null || hasTwin || store.underWay.elsewhere(kind, number, flow.flow)
+    ? HELD
+    : null;
 }
 
 /**

@@ -113,11 +113,11 @@ export function requests(database: Database.Database, leaving: (atMs: number) =>
     ),
 
     /**
-     * Is a request of any operation under this ordering key on its way? The second value: those of this operation count that
-     * wait for a person, too: another document that only has the same name does not depend on them. Null: none of them does.
+     * Is a request of any operation under this ordering key on its way? The second value: of those that wait for a person, those
+     * of this operation count that were sent, for nobody knows what they made. Null: none of them does.
      */
     isOrderingKeyLive: is<[orderingKey: string, manualOf: string | null]>(
-      "select 1 from request where ordering_key = ? and live = 1 and (state <> 'manual' or operation = ?)",
+      "select 1 from request where ordering_key = ? and live = 1 and (state <> 'manual' or operation = ? and sent_ms is not null)",
     ),
 
     /** What of this kind and number, as numbers are compared, is on its way, to whichever side. */

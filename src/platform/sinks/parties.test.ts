@@ -147,16 +147,15 @@ describe("where our id does not become the connection's erpId", () => {
     return send(document);
   };
 
-  const customer = (counterpart: string, number: string): Linked => ({
+  const customer = (number: string): Linked => ({
     kind: "customer",
-    counterpart,
     number,
     isOwnKind: true,
     isOwnRecord: false,
     body: null,
   });
   const linked = (companies: Record<string, string>, dismissed: unknown[] = []): Memory => ({
-    linked: (id) => (companies[id] === undefined ? [] : [customer(id, companies[id])]),
+    linked: (id) => (companies[id] === undefined ? [] : [customer(companies[id])]),
     numbered: () => [],
     isDismissed: (id) => dismissed.includes(id),
     isTold: (id) => id === "000418",
@@ -290,12 +289,12 @@ describe("a connection may run either way", () => {
     expect((await find(party(), await at())).detail).toContain(ids?.[0]);
   });
 
-  test("who we are is told by all our connections, and asked for once", async () => {
+  test("who we are is told by all our connections, and asked for once, as all of them are", async () => {
     await toUs();
     await sendSupplier();
     const to = sink();
     for (const _ of [1, 2]) await to.find(outgoing(to, [party()]), never);
-    expect(await requests("/connections")).toBe(3);
+    expect(await requests("/connections")).toBe(4);
     expect(await requests("/invoices")).toBe(0);
   });
 
@@ -392,6 +391,11 @@ describe("customer and supplier of one code", () => {
           ran = await push(bench.engine, flow, never);
         }
         return told(flow)?.code ?? null;
+      },
+      /** One look at this list, and what can be done at once. */
+      read: (kind: "customer" | "supplier", ...texts: readonly string[]) => {
+        reads[kind].push(...texts);
+        return runFlow(bench.engine, flows[kind], never);
       },
       cause: (kind: "customer" | "supplier") => told(flows[kind])?.cause,
       /** A person says: they are two. */
@@ -507,6 +511,33 @@ describe("customer and supplier of one code", () => {
     here.resolve(`${company}`);
     expect(here.linked("customer", "000202")).toBe(company);
     expect(here.linked("customer")).toBeNull();
+  });
+
+  test.each([
+    ["both come in one page", null],
+    ["the first is in doubt", "after"],
+    ["the first never came there", "before"],
+  ] as const)("a firm under two codes is told, where %s", async (_, when) => {
+    const here = await site();
+    if (when !== null) await failing("customer", when);
+    await here.read(
+      "customer",
+      bayou,
+      ...(when === null ? [party("000202", "Bayou Trucking")] : []),
+    );
+    if (when !== null) await here.read("customer", party("000202", "Bayou Trucking"));
+    expect(await here.deliver("customer")).toBe("code-changed");
+    const made = [...(await connections("000101")), ...(await connections("000202"))];
+    expect(made).toHaveLength(1);
+  });
+
+  test("a firm that was renamed since a person, or a store that is lost, made it is told, and no second company", async () => {
+    const [company] = (await send(acme)).ids ?? [];
+    const here = await site();
+    expect(await here.deliver("customer", bayou)).toBe("same-code");
+    expect(await connections("000101")).toHaveLength(1);
+    here.resolve(`${company}`);
+    expect(here.linked("customer")).toBe(company);
   });
 
   test("two parties of one name and address in the ERP are two companies when a person says so", async () => {

@@ -22,7 +22,7 @@ export const parties = (kind: "customer" | "supplier"): SinkPart => ({
   uses: [kind === "customer" ? "createCustomer" : "createSupplier", "listConnections"],
   operation: `${kind}.create`,
   makesOne: true,
-  names: "party",
+  names: { what: "party", called: (party) => folded((party as CreateParty).name) },
   policy: money,
   write: ([item]) => ({
     target: targetOf(kind === "customer" ? "createCustomer" : "createSupplier"),
@@ -45,6 +45,8 @@ async function findParty(
 ): Promise<Finding> {
   const tabled = await findTabled(context, request, memory);
   if (tabled !== null) return tabled;
+  // Before the look by name: within a limit of few requests the next look has only that to ask.
+  if (request.firstSentAt === null) await connections(context);
   const looked = (among: Among) => findAmong(among, context, { request, memory });
   const named = await looked("named");
   if (named.found !== "none") return named;
@@ -53,7 +55,8 @@ async function findParty(
   const twins = number === null ? [] : (memory?.numbered(number) ?? []);
   const hasTwin = twins.some((one) => !one.isOwnKind && isSameFirm(party, one));
   const isThere = hasTwin || request.firstSentAt !== null || request.ofEverySite === "taken";
-  return isThere ? looked("all") : named;
+  if (isThere) return looked("all");
+  return (await findByCode(context, request, memory)) ?? named;
 }
 
 /**
@@ -79,21 +82,60 @@ async function findTabled(
   return isLet ? null : notOne(companies, there, party);
 }
 
+/** So long a list of all connections counts as it was, ms: each of its pages costs a request. */
+const LISTED_MS = 5 * 60_000;
+const lists = new WeakMap<SinkContext, { untilMs: number; all: Promise<readonly Connection[]> }>();
+
+/** All connections that can be read, as they were a short while ago. @throws SourceUnavailable */
+function connections(context: SinkContext): Promise<readonly Connection[]> {
+  const { monoMs } = context.clock.now();
+  const known = lists.get(context);
+  if (known !== undefined && monoMs < known.untilMs) return known.all;
+  const all = listedAnew(context);
+  all.catch(() => lists.delete(context));
+  lists.set(context, { untilMs: monoMs + LISTED_MS, all });
+  return all;
+}
+
+async function listedAnew(context: SinkContext): Promise<readonly Connection[]> {
+  const query = { direction: "all", pageSize: "500" };
+  const listing = { list: "listConnections", query, item: Connection, names: [] } as const;
+  const all: Connection[] = [];
+  for await (const connection of listAll(context, listing)) all.push(connection);
+  return all;
+}
+
+/** The companies that these are with. */
+async function companiesOf(context: SinkContext, some: readonly Connection[]): Promise<string[]> {
+  const us = some.length === 0 ? null : await context.ourselves();
+  return us === null ? [] : [...new Set(some.flatMap((one) => otherEnd(one, us) ?? []))];
+}
+
 /** Those of these that a connection of ours is with. */
 async function connectedWith(
   context: SinkContext,
   companies: readonly string[],
 ): Promise<readonly string[]> {
-  const query = { direction: "all", pageSize: "500" };
-  const listing = { list: "listConnections", query, item: Connection, names: [""] } as const;
-  const us = await context.ourselves();
-  const there = new Set<string>();
   const ids = new Set(companies.map(lookedUp));
-  for await (const connection of listAll(context, listing)) {
-    const company = us === null ? null : otherEnd(connection, us);
-    if (company !== null && ids.has(lookedUp(company))) there.add(company);
-  }
-  return [...there];
+  const there = await companiesOf(context, await connections(context));
+  return there.filter((company) => ids.has(lookedUp(company)));
+}
+
+/** Companies that show our code, are linked with nothing, and that the search does not find by the name. Null: there are none. */
+async function findByCode(
+  context: SinkContext,
+  request: Outgoing,
+  memory: Memory | undefined,
+): Promise<Finding | null> {
+  const { party } = askedFor(request);
+  const shown = (await connections(context)).filter(({ erpId }) => erpId === party.externalId);
+  const strange = (await companiesOf(context, shown)).filter(
+    (one) => memory?.isDismissed(one) !== true && (memory?.linked(one) ?? []).length === 0,
+  );
+  const because = "is not found by that name";
+  return strange.length === 0
+    ? null
+    : sameCode(new Map(strange.map((one) => [one, because])), party);
 }
 
 const askedFor = ({ body, items }: Outgoing) => ({

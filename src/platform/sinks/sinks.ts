@@ -431,6 +431,10 @@ export const supplierTerminals: SinkPart = {
     "getSupplierTerminal",
   ],
   operation: "supplier-terminal.upsert",
+  names: {
+    what: "terminal",
+    called: (document) => folded((document as { readonly name: string }).name),
+  },
   makesOne: true,
   writes: "upsert",
   policy: masterData,

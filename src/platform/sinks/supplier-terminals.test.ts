@@ -169,6 +169,12 @@ describe("through the engine", () => {
       expect(await posts()).toBe(before.length);
     });
 
+    test("where both are to be made at once", async () => {
+      const sent = delivery(sink(), await platform.clock(), [old, renamed]);
+      expect(await sent.settled()).toEqual({ delivered: 1, quarantined: 1 });
+      expect(await posts()).toBe(1);
+    });
+
     test("and is a terminal of its own when a person says so, or its place is another", async () => {
       await made({ ...there, city: "Houston" });
       const sent = delivery(sink(), await platform.clock(), [

@@ -324,7 +324,7 @@ export interface SinkPart {
   readonly writes?: Sink["writes"];
   /** 1 when left out. */
   readonly itemsMax?: number;
-  readonly names?: string;
+  readonly names?: Sink["names"];
   readonly makesOne?: true;
   readonly policy: Policy;
   /** The platform gives what is written no id of its own ({@link Offer.anonymous}). */
