@@ -140,7 +140,7 @@ test("tickets of the ERP arrive once, a changed one changes, and its signature s
   expect(await stored("delivery-tickets")).toHaveLength(before + 1);
 });
 
-test("freight rates of the ERP arrive once, a changed one changes, and an ended one goes; one that returns goes anew by a person's decision", async () => {
+test("freight rates of the ERP arrive once, a changed one changes, and an ended one goes; one that returns or stays is told, and goes anew by a person's decision", async () => {
   const { engine, flows, list } = await site();
   const connection = String((await first("connections"))["id"]);
   const rate = { Code: "R-1", "Connection ID": connection, Product: "087" };
@@ -172,9 +172,19 @@ test("freight rates of the ERP arrive once, a changed one changes, and an ended 
     startedAt: new Date(0),
   });
   expect(await office.retry("all")).toEqual({ retried: 1, left: 0 });
+  await engine.clock.pause(1_000);
   await list("plain/freight-rates", [{ ...rate, "Rate per Mile": "3.50" }, other]);
   expect(causes()).toEqual([]);
   expect(await stored("freight-rates")).toHaveLength(before + 2);
+  // The old end is no end of the new rate; that its list lacks it is told. R-2 is ended while its own list has it still.
+  const ended = ["R-1", "R-2"].map((Code) => ({ Code, "Connection ID": connection }));
+  await list("plain/ended-freight-rates", ended);
+  expect(await stored("freight-rates")).toHaveLength(before + 1);
+  await list("plain/freight-rates", [other, { ...other, Code: "R-3" }]);
+  expect(causes()).toEqual([
+    ["R-1", "left-the-list"],
+    ["R-2", "gone"],
+  ]);
 });
 
 test("terminals and order notes of the ERP arrive once", async () => {

@@ -260,8 +260,19 @@ class ListReading {
   readonly see = (record: number): void => {
     if (this.#seen === null) return;
     this.#seen.add(record);
+    if (ENDINGS[this.#flow.mapping.kind] !== undefined) this.#expectValid(record);
     if (this.#lacking.has(record)) this.#cameBack(record);
   };
+
+  /** What its own list has, and another one has ended at the receiver: whether it goes there anew is for a person. */
+  #expectValid(record: number): void {
+    const { links, lists } = this.#engine.store;
+    const { mapping, side } = this.#flow;
+    const id = lists.idOf(record);
+    const link = links.find(mapping.kind, side, id);
+    if (link !== null && isEnded(this.#engine, this.#flow, id))
+      lost(this.#engine, this.#flow, link);
+  }
 
   /** After the page is stored, inside its transaction. Returns what a person should be told that is new. */
   stored({ list }: Page, atMs: number): Fault | null {
@@ -309,17 +320,11 @@ class ListReading {
   #cameBack(record: number): void {
     const { store } = this.#engine;
     store.lists.back(record);
-    const id = store.lists.idOf(record);
-    const { mapping, side } = this.#flow;
-    const link = store.links.find(mapping.kind, side, id);
-    // Its receiver has it no more: whether it goes there anew is for a person.
-    if (link !== null && isEnded(this.#engine, this.#flow, id))
-      lost(this.#engine, this.#flow, link);
     const told = store.disagreements.find(record, "list");
     if (told === null) return;
     store.disagreements.close("list", told);
     const { delivery } = told;
-    audit(this.#engine, this.#flow, "listed again", id, { delivery });
+    audit(this.#engine, this.#flow, "listed again", store.lists.idOf(record), { delivery });
   }
 }
 
