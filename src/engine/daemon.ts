@@ -629,10 +629,7 @@ function freezeAll(
     const request = store.requests.add(
       {
         flow: flow.flow,
-        operation: sink.operation,
-        kind: mapping.kind,
-        number,
-        revision,
+        ...identity,
         orderingKey,
         key,
         machine,
