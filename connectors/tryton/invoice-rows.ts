@@ -33,8 +33,7 @@ const LINE = {
   ...rpc.amountsOrNone("quantity unit_price amount"),
 };
 
-/** What posting may change, and who an invoice is. */
-const HEAD = {
+const INVOICE = {
   type: rpc.as<InvoiceType>(),
   state: rpc.as<"draft" | "validated" | "posted" | "paid" | "cancelled">(),
   ...rpc.texts("create_date"),
@@ -44,10 +43,6 @@ const HEAD = {
   ...rpc.idsOrNone("write_uid payment_term move"),
   ...rpc.amounts("untaxed_amount tax_amount total_amount"),
   ...rpc.texts("party.code currency.code"),
-};
-
-const INVOICE = {
-  ...HEAD,
   ...rpc.textsOrNone("reconciled"),
   ...rpc.amounts("amount_to_pay"),
   lines: rpc.many(LINE),
@@ -150,51 +145,6 @@ export async function readInvoices(
     return rows.map((row) => ({ ...withMaker({ ...row, ...none }, user), untold: error }));
   }
 }
-
-const PART = rpc.many(rpc.textsOrNone("write_date"));
-const TERM = { ...rpc.textsOrNone("maturity_date"), ...rpc.idsOrNone("reconciliation") };
-const PARTS = { lines: PART, taxes: PART, lines_to_pay: rpc.many(TERM) };
-const POSTED = { ...HEAD, ...PARTS, ...rpc.idLists("payment_lines") };
-
-/**
- * The same; what was compared as a draft and then posted is read without what posting does not change (ADR 0009). It
- * (`_post`, `set_number`, `get_move` of Tryton's account_invoice, 6.0 and 8.0) sets number, state, move, and a date and tax
- * identifiers that were empty; it refuses other taxes, and writes no line. What was written or paid since is read in full.
- */
-export async function readAgain(
-  books: Books,
-  domain: rpc.Domain,
-  compared: readonly TrytonInvoice[],
-  search: rpc.Search,
-): Promise<TrytonInvoice[]> {
-  if (compared.length === 0) return readInvoices(books, domain, search);
-  const rows = await rpc.rowsOf(books, MODEL, domain, POSTED, search);
-  const { user } = await books.tryton.session();
-  const known = rows.flatMap((row) => {
-    const before = compared.find(({ id }) => id === row.id);
-    if (before === undefined || row.state !== "posted" || row.total_amount.sign === 0) return [];
-    const terms = row.lines_to_pay.map((term) => ({ ...term, reconciliation: null, payments: [] }));
-    const isPaid = row.lines_to_pay.some((term) => term.reconciliation !== null);
-    if (isPaid || row.payment_lines.length > 0 || !isUnwritten(row, before)) return [];
-    const open = { amount_to_pay: row.total_amount, lines_to_pay: terms, payment_lines: [] };
-    const { lines, taxes } = before;
-    return withMaker({ ...before, ...row, ...open, lines, taxes }, user);
-  });
-  const left = rows.map(({ id }) => id).filter((id) => known.every((one) => one.id !== id));
-  const read =
-    left.length === 0 ? [] : await readInvoices(books, rpc.where({ "id in": left }), search);
-  return [...known, ...read].toSorted((one, other) => one.id - other.id);
-}
-
-/** Are the lines and taxes those of `before`, and has nobody written one since it was made? */
-const isUnwritten = (now: rpc.RowOf<typeof POSTED>, before: TrytonInvoice): boolean =>
-  (["lines", "taxes"] as const).every(
-    (list) =>
-      now[list].length === before[list].length &&
-      now[list].every(
-        ({ id, write_date }, at) => write_date === null && id === before[list][at]?.id,
-      ),
-  );
 
 /* What rows say in neutral words. */
 

@@ -28,7 +28,6 @@ import {
   isDraft,
   LIVE_STATES,
   NO_CREDIT_NOTE,
-  readAgain,
   readInvoices,
   TOLD,
   TOLD_STATES,
@@ -87,7 +86,7 @@ function readsOf(books: Books, type: InvoiceType, guard: Guard) {
 
   async function located(
     desired: readonly Desired<Kind>[],
-    { made, compared = new Map(), purpose, signal }: Call,
+    { made, purpose, signal }: Call,
   ): Promise<TrytonInvoice[]> {
     const older = desired.filter(({ mark }) => !made.has(mark));
     const known = await guard.known(marksOf(older));
@@ -124,8 +123,7 @@ function readsOf(books: Books, type: InvoiceType, guard: Guard) {
       ...(turned.length === 0 ? [] : [rpc.where(there)]),
     ];
     const domain = await rpc.ownOf(books, [NO_CREDIT_NOTE, ["OR", ...sides]]);
-    const before = [...compared.values()].map(({ native }) => native as TrytonInvoice);
-    const rows = await readAgain(books, domain, before, { signal });
+    const rows = await readInvoices(books, domain, { signal });
     // Nothing is decided by half of a document.
     for (const { untold } of rows) if (untold !== undefined) throw untold;
     // Nobody has noted a dispute on what this send has just made.

@@ -4,7 +4,7 @@
  * was settled as one is a note on it: taking that apart would change posted books (ADR 0010).
  */
 import { Decimal } from "../../src/core/decimal.ts";
-import type { Day, Facts } from "../../src/core/holdings.ts";
+import type { Facts } from "../../src/core/holdings.ts";
 import type { PaymentDocument } from "../../src/ledger/documents.ts";
 import {
   coveredAmong,
@@ -127,7 +127,7 @@ const rowOf = (invoice: Entry | undefined): TrytonInvoice =>
 const movesIn = (ids: readonly string[]): number[] =>
   ids.flatMap((id) => /^#(\d+)/.exec(id)?.[1] ?? []).map(Number);
 
-const DESCRIBED: rpc.Domain = [["move.description", "!=", null]];
+const DESCRIBED = ["move.description", "!=", null] as const;
 const OWED = rpc.either({ "account.type.receivable =": true, "account.type.payable =": true });
 const OWED_IN = rpc.either({
   "lines.account.type.receivable =": true,
@@ -154,36 +154,6 @@ type PaymentLine = rpc.RowOf<typeof PAYMENT_LINE>;
 
 const PAID = { ...rpc.textsOrNone("number"), ...rpc.idsOrNone("move cancel_move") };
 
-/** What is looked for: everything that one of these names. Left out: none. */
-interface Names {
-  /** Invoices that they were booked on. */
-  readonly invoices?: readonly number[];
-  readonly moves?: readonly number[];
-  /** Marks that their descriptions begin with. */
-  readonly marks?: readonly string[];
-  /** Money of parties, by their codes, from a day on, that is settled with nothing. */
-  readonly onAccount?: readonly {
-    readonly party: string;
-    readonly type: PaymentDocument["type"];
-    readonly since: Day;
-  }[];
-}
-
-const clauseOf = ({ invoices = [], moves = [], marks = [], onAccount = [] }: Names): rpc.Domain =>
-  rpc.either(
-    { "move.origin in": invoices.map((id) => resourceOf({ id })), "move in": moves },
-    ...marks.map((mark) => ["move.description", "like", `${paymentMark(mark)} %`]),
-    ...onAccount.map(({ party, type, since }) =>
-      rpc.where({
-        ...ON_ACCOUNT,
-        "move.state =": "posted",
-        "move.date >=": rpc.day(since),
-        "party.code =": party,
-        [type === "out" ? "credit >" : "debit >"]: Decimal.zero,
-      }),
-    ),
-  );
-
 /** Database ids of the invoices that these pay. */
 async function invoicesOf(books: Books, desired: readonly DesiredPayment[]): Promise<number[]> {
   const known = desired.flatMap(({ on }) => (on === undefined ? [] : rowOf(on).id));
@@ -196,11 +166,10 @@ async function invoicesOf(books: Books, desired: readonly DesiredPayment[]): Pro
 function recordsOf(books: Books): Records<"payment", Facts, Payment> {
   const guards = { out: openGuard(books, MOVE, "out"), in: openGuard(books, MOVE, "in") };
 
-  /** @param domain that all of them are in */
-  async function found(names: Names, domain: rpc.Domain, signal?: AbortSignal) {
+  async function found(domain: rpc.Domain, signal?: AbortSignal) {
     // Two companies of one database may both be on the platform: the payment of one is a payment of the other.
     const own = rpc.where(await rpc.ofCompany(books, "move.company"));
-    const all = [...own, ...domain, clauseOf(names), OWED];
+    const all = [...own, ...domain, OWED];
     const rows = await rpc.rowsOf(books, MOVE_LINE, all, PAYMENT_LINE, { signal });
     const lines = rows.filter(({ origin }) => origin?.startsWith(`${MOVE_LINE},`) !== true);
     return [...Map.groupBy(lines, ({ move }) => move.id)]
@@ -236,7 +205,7 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
   }
 
   const held = async (moves: readonly number[], signal: AbortSignal) =>
-    withInvoices(await found({ moves }, [], signal), undefined, signal);
+    withInvoices(await found(rpc.where({ "move in": moves }), signal), undefined, signal);
 
   /** On the invoices that their links name, and by the entries that links and the guard name. */
   async function located(desired: readonly DesiredPayment[], { made, purpose }: Call) {
@@ -247,22 +216,21 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
     for (const { document, mark } of older)
       known.push(...(await guards[document.type].known([mark])).values());
     const invoices = await invoicesOf(books, desired);
+    const on = invoices.map((id) => resourceOf({ id }));
     const bound = movesIn(desired.flatMap(({ binding }) => binding ?? []));
     // What the platform has moved to another invoice since it was booked is found wherever it stands, also by a store that
     // has lost its link.
-    const names = {
-      invoices,
-      moves: [...known, ...bound],
-      marks: older.map(({ mark }) => mark),
-    };
-    const all = await found(names, DESCRIBED);
+    const named = rpc.either(
+      { "move.origin in": on, "move in": [...known, ...bound] },
+      ...older.map(({ mark }) => ["move.description", "like", `${paymentMark(mark)} %`]),
+    );
+    const all = await found([DESCRIBED, named]);
     const marks = new Set<string | null>(desired.map(({ mark }) => mark));
     const own = all.filter(({ payment }) => marks.has(payment.mark));
     const called = new Set(desired.map(({ document }) => document.invoice));
     const payments = await withInvoices(own, called);
     if (!all.some(({ payment }) => isSettlement(payment.mark ?? ""))) return payments;
     const absent = desired.filter(({ mark }) => payments.every((one) => one.mark !== mark));
-    const on = invoices.map((id) => resourceOf({ id }));
     return [...payments, ...(await coveredAmong(notesOf(books), on, absent))];
   }
 
@@ -283,10 +251,15 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
 
   return {
     async idle({ document: { type }, on }, since, { signal }) {
-      const party = on?.party;
-      if (!party) return [];
-      const all = await found({ onAccount: [{ party, type, since }] }, [], signal);
-      return withInvoices(all, undefined, signal);
+      if (!on?.party) return [];
+      const money = rpc.where({
+        ...ON_ACCOUNT,
+        "move.state =": "posted",
+        "move.date >=": rpc.day(since),
+        "party.code =": on.party,
+        [type === "out" ? "credit >" : "debit >"]: Decimal.zero,
+      });
+      return withInvoices(await found(money, signal), undefined, signal);
     },
     async search({ desired, ids: named = [], numbers = [] }, call) {
       if (desired !== undefined) return located(desired, call);

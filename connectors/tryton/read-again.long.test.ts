@@ -1,5 +1,5 @@
 /**
- * What is read again of a real Tryton after restores and cuts.
+ * What somebody does to an invoice between its comparison and its posting.
  *
  * @module-tag numbers
  */
@@ -19,7 +19,6 @@ import {
 import { invoiceSink, paymentSink } from "./sinks.fixture.ts";
 
 const POST = "model.account.invoice.post";
-const READ = "model.account.invoice.search_read";
 
 /** A write of somebody of the office, or a call of theirs, on a draft of ours that was compared and is not posted yet. */
 const write = async (desk: Desk, model: string, values: object): Promise<void> => {
@@ -49,28 +48,6 @@ const CHANGES: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
 
 describe.skipIf(!trytonIsThere)("an invoice that was compared and is posted", () => {
   const server = useTryton();
-
-  test("is read again without the lines and taxes that were compared", async () => {
-    const desk = deskIn(server);
-    const asked: (readonly string[])[] = [];
-    const before = async (method: string, params: readonly unknown[]): Promise<void> => {
-      if (method === READ) asked.push(params[4] as readonly string[]);
-    };
-    const documents = [invoiceDocument(), invoiceDocument()];
-    const sink = invoiceSink(between(desk.books, { before }));
-    expect(await send(sink, ...documents)).toMatchObject({
-      outcome: "done",
-      ids: documents.map(({ number }) => number),
-      detail: documents.map(({ number }) => `${number} posted`).join(", "),
-    });
-    const [, compared, posted] = asked;
-    expect(asked).toHaveLength(3);
-    expect(compared).toEqual(expect.arrayContaining(["total_amount", "lines.unit_price"]));
-    expect(posted).toEqual(expect.arrayContaining(["total_amount", "lines.write_date"]));
-    expect(posted).not.toContain("lines.unit_price");
-    expect(posted).not.toContain("taxes.base");
-    expect(await find(sink, ...documents)).toMatchObject({ found: "exact" });
-  });
 
   test.each(Object.keys(CHANGES))(
     "is not called done when somebody changed it in between: %s",

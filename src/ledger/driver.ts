@@ -239,8 +239,6 @@ class Send {
   readonly #own = new Set<string>();
   /** The payment of a settlement that is made and to be posted. */
   #settling: Step | null = null;
-  /** See {@link Call.compared}. */
-  readonly #compared = new Map<string, Entry>();
   readonly #parties: Parties;
   /** Why this send settled an invoice as one, by its mark. */
   readonly #settled = new Map<string, string>();
@@ -255,8 +253,7 @@ class Send {
     this.#books = books;
     this.#kind = kind;
     this.#carried = carried;
-    const [made, compared] = [this.#own, this.#compared];
-    this.#call = { key, signal, purpose: "delivery", made, compared };
+    this.#call = { key, signal, purpose: "delivery", made: this.#own };
     this.#parties = new Parties(books);
   }
 
@@ -344,13 +341,8 @@ class Send {
         : [],
     );
     this.#verb = to;
-    this.#compared.clear();
     await adapterOf(this.#books, this.#kind).apply(to, steps, this.#call);
     this.#changed = true;
-    if (to !== "posted") return;
-    // What is to be settled is read again in full: what pays it counts.
-    for (const { desired, entry } of steps)
-      if (desired.target === "posted") this.#compared.set(desired.mark, entry);
   }
 
   async #settle(desired: Desired, entry: Entry, amount: Decimal): Promise<void> {

@@ -196,11 +196,6 @@ export interface Call {
   readonly purpose: "delivery" | "inspection";
   /** Marks of what this send has created. */
   readonly made: ReadonlySet<string>;
-  /**
-   * What this send has compared and then posted, by mark, as it stood when it was compared: what an ERP can prove that
-   * nobody has changed since need not be read again (ADR 0009). Left out: nothing.
-   */
-  readonly compared?: ReadonlyMap<string, Entry>;
 }
 
 /** What an ERP adds for one kind. Every method throws Refused or {@link LedgerError}, nothing else. */
