@@ -153,8 +153,9 @@ export function orderTable(books: Books): GoodsTable<"order", OrderRow> {
   const { planValues, lineValues, expectedOf, closeExpected } = orderSteps(books);
 
   async function ordersIn(side: LedgerSide, domain: rpc.Domain, search: rpc.Search) {
-    const all = await rpc.ownOf(books, domain);
-    const rows = await rpc.rowsOf(books, `${side}.${side}`, all, orderOf(side), search);
+    const model = `${side}.${side}`;
+    const all = await rpc.ownOf(books, [rpc.notMadeFrom(model, "origin"), ...domain]);
+    const rows = await rpc.rowsOf(books, model, all, orderOf(side), search);
     return rows.map((row) => orderRow(side, row));
   }
 

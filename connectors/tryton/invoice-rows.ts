@@ -102,12 +102,8 @@ export const draftsIn = (names: readonly string[]): number[] =>
 export const isDraft = ({ state }: Pick<Row, "state">): boolean =>
   state === "draft" || state === "validated";
 
-/** Leaves credit notes out: they have the comment of what they credit. */
-export const NO_CREDIT_NOTE: rpc.Domain = [
-  "OR",
-  ["lines.origin", "=", null],
-  ["lines.origin", "not like", "account.invoice.line,%"],
-];
+/** Leaves out credit notes. */
+export const NO_CREDIT_NOTE = rpc.notMadeFrom("account.invoice.line", "lines.origin");
 
 function withMaker<Of extends Row>(row: Of, user: number) {
   const made = row.create_uid === user;
@@ -316,16 +312,14 @@ export const amountLines = <Line extends { readonly type: string }>(
 
 /** The last day on which a part of it falls due. A draft with a payment term does not say yet. */
 function dueOf(row: Row): { due?: string | null } {
-  const due = lastDueOf(row);
-  if (due !== null) return { due };
+  const due = dueDaysOf(row).at(-1);
+  if (due !== undefined) return { due };
   return row.payment_term === null ? { due: row.payment_term_date } : {};
 }
 
 /** The days on which parts of it fall due. */
 const dueDaysOf = ({ lines_to_pay }: Row): string[] =>
   [...new Set(lines_to_pay.flatMap((term) => term.maturity_date ?? []))].toSorted();
-
-const lastDueOf = (row: Row): string | null => dueDaysOf(row).at(-1) ?? null;
 
 const lineOf = (line: Row["lines"][number]): FactLine => ({
   product: line.product,

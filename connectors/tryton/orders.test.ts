@@ -6,6 +6,7 @@ import { isLongRun, numbers } from "../../test/support/runs.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument } from "../../src/ledger/documents.ts";
 import { orderSink } from "./sinks.fixture.ts";
+import { wizard } from "./clerk.fixture.ts";
 import { missingOf, ORDERED } from "./sink.fixture.ts";
 import { type Desk, deskIn } from "./sources/source.fixture.ts";
 
@@ -96,6 +97,22 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
       expect(await rowsOf(desk, "account.invoice")).toEqual([]);
       expect(await rowsOf(desk, "stock.shipment.out")).toEqual([]);
       expect(await rowsOf(desk, "stock.move", "state")).toMatchObject([{ state: "cancelled" }]);
+    },
+  );
+
+  test.for(isLongRun ? BOTH.slice(1) : BOTH.slice(0, 1))(
+    "what a person returns of a $type is no order of the platform's, though it is made with its comment",
+    numbers,
+    async ({ type, model }) => {
+      const desk = deskIn(server);
+      const { send, find } = request(desk, order({ type }));
+      const { ids = [] } = await send();
+      await wizard(desk, `${type}.return_${type}`, "return_", {}, [model, 1]);
+      expect(await rowsOf(desk, model, "comment")).toMatchObject(
+        [1, 2].map(() => ({ comment: expect.stringContaining(ID) as string })),
+      );
+      expect(await find()).toMatchObject({ found: "exact", ids });
+      expect(await send()).toMatchObject({ outcome: "done", ids });
     },
   );
 

@@ -1,6 +1,5 @@
 /** Rows of Tryton, each described once: the fields that are asked for, their types, and how their values are read. */
 import { Decimal } from "../../src/core/decimal.ts";
-import { Refused } from "../../src/core/errors.ts";
 import type { Scope } from "../../src/core/holdings.ts";
 import { parseWith } from "../../src/core/json.ts";
 import { bareNumber, writingsOf } from "../../src/core/keys.ts";
@@ -41,19 +40,8 @@ export function stamp(text: string): Wired {
   };
 }
 
-/**
- * For a Float field (quantities): Tryton keeps it in a double, so digits that a double would change are refused.
- * @throws Refused
- */
-export function float(value: Decimal): unknown {
-  const kept = Decimal.of(String(Number(value.text)));
-  if (kept.equals(value)) return value.toJSON();
-  throw new Refused({
-    code: "too-many-digits",
-    message: `Tryton would keep the quantity ${value.text} as ${kept.text}`,
-    next: "Correct the quantity where the document comes from: no meter reads so many digits.",
-  });
-}
+/** For a Float field (quantities): Tryton keeps it in a double. What that changes is seen before the draft is posted. */
+export const float = (value: Decimal): unknown => value.toJSON();
 
 /** A number field of an answer: floats come as Decimal, but a computed 0 comes as an integer. */
 export const exact = (value: unknown): Decimal =>
@@ -215,6 +203,13 @@ export function either(clauses: Clauses, ...others: readonly Domain[]): Domain {
   );
   return ["OR", ...(asked.length + others.length === 0 ? all : asked), ...others];
 }
+
+/** Leaves out what Tryton makes from another record, with that one's comment: credit notes and returns. */
+export const notMadeFrom = (model: string, origin: string): Domain => [
+  "OR",
+  [origin, "=", null],
+  [origin, "not like", `${model},%`],
+];
 
 /**
  * Clauses for a field that has the letters and digits of one of these numbers in their order, whatever is written between
