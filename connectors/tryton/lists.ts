@@ -121,17 +121,17 @@ export function partyTable(books: Books): Table<"party", Pick<Party, "code" | "n
     const search = { inactive: true, order: ACTIVE_FIRST } as const;
     const rows = await rpc.rowsOf(books, MODEL, domain, MERGED, search);
     const shown = rows.flatMap((row): PartyRow[] => {
-      const { id, code, name, addresses, active, create_date } =
-        (row.active ? null : row.replaced_by) ?? row;
+      const { id, code, name, addresses, active } = (row.active ? null : row.replaced_by) ?? row;
       if (!active) return [];
       const known = row.identifiers.map((one) => one.code).filter((one) => ids.includes(one));
       const told = companyIdOf(row.identifiers);
       const byCode = desired.flatMap(({ document, mark }) =>
         document.code === row.code ? mark : [],
       );
-      const marks = known.length > 0 ? known : row.active || told !== null ? [told] : byCode;
+      const isCoded = !row.active && told === null && byCode.length > 0;
+      const marks = known.length > 0 ? known : isCoded ? byCode : [told];
       const address = addresses.find((one) => one.active)?.id ?? null;
-      const lasting = `${id} ${create_date}`;
+      const lasting = `${row.id} ${row.create_date}`;
       return marks.map((mark) => ({ id, code, name, address, mark, lasting }));
     });
     // Ids of parties that were merged may stand on both.
