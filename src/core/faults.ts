@@ -16,7 +16,7 @@ const CODES = {
   /** The same record gives the same fault again, until it is corrected where it comes from. */
   "correct resolve": [
     "adjusted amount-changed-after-posting bad-cell bad-email bad-key bad-row bad-set discount",
-    "does-not-add-up does-not-fit inactive-after-delivery key-twice left-the-list missing",
+    "does-not-add-up does-not-fit inactive-after-delivery key-twice left-the-list measured-twice missing",
     "negative-price no-cents no-code no-constant no-customer no-gallons no-invoice no-lines",
     "no-name no-price no-product no-single-price no-supplier not-a-credit not-a-payment",
     "number-twice other-issuer overpaid price-too-high quantity-break renumbered several-prices",

@@ -609,7 +609,7 @@ function freezeAll(
     // A batch that waits for a person holds up no other; a document that does waits for that.
     const isTaken =
       (!several && store.requests.live(mapping.kind, number) !== null) ||
-      referenceTaken(engine, sink, first.alone, first.delivery.record) !== null;
+      referenceTaken(engine, flow, first) !== null;
     if (isTaken || store.requests.isOrderingKeyLive(orderingKey, several ? null : sink.operation)) {
       left += group.length;
       continue;

@@ -1,5 +1,5 @@
 /** What a request that is done means for its documents: links, what they wait for, and what waited for them. */
-import type { Acknowledgement, Frozen, Page, Sink, Source } from "../core/contract.ts";
+import type { Acknowledgement, Frozen, Item, Page, Sink, Source } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Difference } from "../core/holdings.ts";
 import { parseExact } from "../core/json.ts";
@@ -583,18 +583,28 @@ export function withAcknowledgements(source: Source, { acknowledged }: Sink): So
 }
 
 /**
- * What a receiver tells of a document it tells by a reference: no two documents share one. Those of a sink with a sequence
- * are counted; others follow from the document. The document that went under this one's before; null: none did.
+ * What a receiver tells of a document it tells by a reference: no two documents share one. Where requests are counted the
+ * document's own number is what it is known by there; elsewhere references follow from the document. The document that
+ * went under this one's before; null: none did.
  */
 export function referenceTaken(
   { store }: Engine,
-  sink: Sink,
-  frozen: Frozen,
-  record: number,
+  { sink, mapping, side }: Flow,
+  one: {
+    readonly alone: Frozen;
+    readonly item: Item;
+    readonly delivery: { readonly record: number };
+  },
 ): { readonly reference: string; readonly by: string } | null {
-  if (sink.sequence !== undefined) return null;
-  for (const reference of sink.acknowledged?.references(frozen, 1) ?? []) {
-    const by = store.acknowledgements.other({ ...reference, record });
+  const { alone, item, delivery } = one;
+  if (sink.sequence !== undefined) {
+    const there = side === "platform" ? "erp" : "platform";
+    const link = store.links.find(mapping.kind, there, item.number);
+    const by = link === null ? item.id : ownId(link, side);
+    return by === item.id ? null : { reference: item.number, by };
+  }
+  for (const reference of sink.acknowledged?.references(alone, 1) ?? []) {
+    const by = store.acknowledgements.other({ ...reference, record: delivery.record });
     if (by !== null) return { reference: reference.exchange, by };
   }
   return null;

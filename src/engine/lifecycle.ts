@@ -727,8 +727,8 @@ function judgeRebilled(document: PendingDocument, link: Link): Verdict | null {
   });
 }
 
-function judgeReference({ engine, flow, alone, delivery }: PendingDocument): Verdict | null {
-  const taken = referenceTaken(engine, flow.sink, alone, delivery.record);
+function judgeReference(document: PendingDocument): Verdict | null {
+  const taken = referenceTaken(document.engine, document.flow, document);
   if (taken === null) return null;
   return quarantined({
     code: "reference-taken",

@@ -295,6 +295,20 @@ test("an order goes out as 850, once; a version that says something else is for 
   expect(causes()).toEqual(["orders: changed-after-delivery"]);
 });
 
+test("of two orders of one number the first alone goes out, once, whatever changes later", async () => {
+  const [first] = await control.records("orders", [ORDER]);
+  const { engine, flows, got, causes } = await opened();
+  await runFlow(engine, flows.orders, never);
+  const other = { createdAt: "2026-11-19T15:00:00Z", locationId: null };
+  await control.records("orders", [{ ...ORDER, ...other }]);
+  await runFlow(engine, flows.orders, never);
+  expect(causes()).toEqual(["orders: reference-taken"]);
+  const changed = { updatedAt: "2026-11-20T17:00:00Z", status: "IN_TRANSIT" };
+  await control.patch("orders", first?.["id"], changed);
+  await runFlow(engine, flows.orders, never);
+  expect(got("orders")).toHaveLength(1);
+});
+
 test("what the supplier answers to our 850 is a note on that order, and what they ship a ticket of it", async () => {
   const [order] = await control.records("orders", [{ ...ORDER, loadingNumber: null }]);
   const { engine, flows, got, puts, causes } = await opened();

@@ -342,6 +342,14 @@ describe("golden files", () => {
     );
     const several = envelope({ functionalId: "SH", sets: [two] });
     expect(read("plain/delivery-tickets", several).changes[0]?.fault?.code).toBe("several-orders");
+    // A compartment each, or one corrected: nobody can tell, and the first is not the whole.
+    const measured = golden856.flatMap((one) =>
+      one === "MEA*PD*QQ2*7998*GA" ? ["MEA*PD*QQ2*4000*GA", "MEA*PD*QQ2*3998*GA"] : [one],
+    );
+    const compartments = envelope({ functionalId: "SH", sets: [measured] });
+    expect(read("plain/delivery-tickets", compartments).changes[0]?.fault?.code).toBe(
+      "measured-twice",
+    );
     const voided = records(
       read("plain/delivery-tickets", text.replace("BSN*00", "BSN*01")).changes,
     );

@@ -659,7 +659,15 @@ function itemIn({ options }: Reading, item: readonly Segment[]): PlainTicketLine
   const isGallons = (code: string): boolean => unitIn(options, code) === "gal";
   expectUnit(at(sn1, 3) ?? "empty", isGallons, "SN103", "gallons");
   const measured = (code: string | undefined, isUnit = isGallons, words = "gallons") => {
-    const mea = all(item, "MEA").find((one) => code !== undefined && at(one, 2) === code);
+    const [mea, ...more] = all(item, "MEA").filter(
+      (one) => code !== undefined && at(one, 2) === code,
+    );
+    if (more.some((one) => at(one, 3) !== at(mea, 3)))
+      throw refused(
+        "measured-twice",
+        `MEA03 of ${code} stands there with different values`,
+        "MEA03",
+      );
     const [unit = ""] = componentsOf(at(mea, 4) ?? "");
     if (unit !== "") expectUnit(unit, isUnit, "MEA04", words);
     return money(at(mea, 3));
