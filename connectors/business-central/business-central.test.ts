@@ -274,6 +274,18 @@ describe("a document", () => {
     expect(company.rows("salesInvoices")).toHaveLength(1);
   });
 
+  test.each(["invoices", "bills"])(
+    "of %s without a due date is due at once: Business Central would take the party's terms",
+    async (sink) => {
+      const company = await openCompany();
+      const document = sink === "bills" ? billDocument : invoiceDocument;
+      const item = itemOf(document("FL-1", { dueDate: null }));
+      expect(await sent(company, sink, item)).toMatchObject({ outcome: "done" });
+      const [row] = posted(company, sink === "bills" ? "purchaseInvoices" : "salesInvoices");
+      expect(row?.["dueDate"]).toBe(TODAY);
+    },
+  );
+
   test("carries the dimensions of the configuration", async () => {
     const company = await openCompany();
     company.needsDimension = true;

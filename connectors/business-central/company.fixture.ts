@@ -9,7 +9,7 @@
  * credit memo that a person released is Open before it is posted (Sales Invoice Aggregator, InsertOrModifyFromSalesHeader; Graph
  * Mgt - Sal. Cr. Memo Buf., SetStatusOptionFromSalesHeader); an invoice with items posts the shipment or receipt of its goods (settings
  * Shipment on Invoice and Receipt on Invoice), and comment lines are copied to it; a credit memo that names an invoice settles
- * it; the second posting is refused; a line of a journal has the next number of its batch (GenJournalLine, GetNewLineNo), and of a
+ * it; the second posting is refused; payment terms are at once; a line of a journal has the next number of its batch (GenJournalLine, GetNewLineNo), and of a
  * customer's payments those alone are shown that are applied to an invoice (Graph Mgt - Customer Payments; `isHidden` are not); the right to make a record is looked at before its key and its parts, as the source of
  * Microsoft's API pages has it (a customer under the number of another one is inserted all the same, and fails there).
  */
@@ -480,7 +480,8 @@ export class Company {
       const [lines, , name] = DOCUMENTS[set];
       const { currencyCode } = this.#party(set, values[name]);
       for (const line of (values[lines] ?? []) as Values[]) this.#line(line);
-      return this.#created(set, { currencyCode, ...values });
+      const dueDate = values["postingDate"] ?? values["orderDate"];
+      return this.#created(set, { currencyCode, dueDate, ...values });
     }
     if (values["appliesToInvoiceId"] !== undefined) this.#invoiceOf(set, values);
     this.#dimensions(values);

@@ -240,7 +240,7 @@ function bodyOf(
     [party]: desired.payer?.number ?? desired.party,
     invoiceDate: date,
     postingDate: date,
-    ...(due === null ? {} : { dueDate: due }),
+    dueDate: due,
     ...writtenLines(config, set, { ...values, comments }),
   };
 }
@@ -310,11 +310,9 @@ export function documents<K extends "invoice" | "bill">(
       },
       async apply(to, { desired, entry: { native: row, status }, values }, { signal }) {
         if (to === "amended") {
-          const { due = null, order = null } = values ?? {};
-          const body = {
-            ...(due === null ? {} : { dueDate: due }),
-            ...(isBill ? {} : { customerPurchaseOrderReference: order ?? "" }),
-          };
+          const { due: dueDate, order } = values ?? {};
+          const ordered = isBill ? {} : { customerPurchaseOrderReference: order ?? "" };
+          const body = { dueDate, ...ordered };
           return wire.change(set, row, body, signal);
         }
         if (to === "posted") return wire.act(set, row.id, POST, signal);
@@ -334,7 +332,8 @@ export function documents<K extends "invoice" | "bill">(
       ...(isBill ? {} : { order: orderOf(document).field }),
       reference: isBill ? coded(document.number) : document.number,
       date: document.invoiceDate,
-      due: document.dueDate,
+      // One without a due date is due at once: Business Central would take the party's terms.
+      due: document.dueDate ?? document.invoiceDate,
       lines: factLines(document).map((line) =>
         keptLine(line, isBill ? accounts.expense : accounts.revenue, dimensions.lines),
       ),
