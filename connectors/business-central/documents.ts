@@ -151,12 +151,7 @@ async function unlessReleased<Row extends Pick<z.infer<typeof Memo>, "number" | 
 }
 
 /** Rows with their payments and credit memos. */
-async function settled(
-  { wire, config: { unseenPayments } }: Central,
-  side: LedgerSide,
-  told: readonly Row[],
-  signal: AbortSignal,
-) {
+async function settled(wire: Wire, side: LedgerSide, told: readonly Row[], signal: AbortSignal) {
   const isSale = side === "sale";
   const rows = isSale ? await unlessReleased(wire, "Invoice", told, signal) : told;
   const partly = rows.filter(
@@ -188,15 +183,10 @@ async function settled(
     const paid = posted
       .filter(({ document }) => document === invoiceNumber(side, row.id))
       .map(({ mark, amount, number: id }) => ({ mark, amount, id }));
-    const known: PaymentOn[] = [...paid, ...credits];
-    const explained = amountOf(known);
-    const { total } = row.money;
+    const payments: PaymentOn[] = [...paid, ...credits];
     const isOver = row.status === "Paid" || row.status === "Canceled";
-    const open = row.remainingAmount ?? (isOver ? Decimal.zero : total.minus(explained));
-    const unseen = total.minus(open).minus(explained);
-    const isTold = unseenPayments === "money" && unseen.sign > 0 && isPartly;
-    const payments = isTold ? [...known, { mark: null, amount: unseen }] : known;
-    return { ...row, payments, isCredited, open };
+    const left = isOver ? Decimal.zero : row.money.total.minus(amountOf(payments));
+    return { ...row, payments, isCredited, open: row.remainingAmount ?? left };
   });
 }
 
@@ -263,7 +253,7 @@ export function documents<K extends "invoice" | "bill">(
   kind: K,
 ): Table<K, KeptDocument, DocumentRow> {
   const { wire, config, surroundings } = central;
-  const { posting, accounts, journals, dimensions } = config;
+  const { posting, accounts, journals, dimensions, unseenPayments } = config;
   // What nobody compares is not asked for.
   const hasDimensions = Object.keys(dimensions.lines).length > 0;
   const isBill = kind === "bill";
@@ -275,7 +265,7 @@ export function documents<K extends "invoice" | "bill">(
     query: { $expand: hasDimensions ? `${linesOf(set)}($expand=dimensionSetLines)` : linesOf(set) },
     date: "invoiceDate",
     open: "status eq 'Draft' or status eq 'Open'",
-    complete: (all, signal) => settled(central, side, all, signal),
+    complete: (all, signal) => settled(wire, side, all, signal),
   });
   /** Of drafts that this process has made, as they were then: whose version is another was touched. */
   const made = new Map<string, string>();
@@ -351,6 +341,7 @@ export function documents<K extends "invoice" | "bill">(
       status: isCredited ? "cancelled" : (STATUSES[row.status] ?? "draft"),
       touched: made.get(id) === row.etag ? false : null,
       payments,
+      ...(unseenPayments === "money" ? { unseen: null } : {}),
       paid: row.status === "Paid" ? surroundings.dayOf(row.lastModifiedDateTime) : null,
       version: row.etag,
       facts: { number: called, money: { ...row.money, open: row.open } },

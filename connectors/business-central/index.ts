@@ -1,7 +1,7 @@
 /** Microsoft Dynamics 365 Business Central over its API v2.0: the books of one company. */
 import { z } from "zod";
 import { defineConnector } from "../../src/core/contract.ts";
-import { currencyCheck, offered, openLedger } from "../../src/ledger/table.ts";
+import { offered, openLedger } from "../../src/ledger/table.ts";
 import { BusinessCentralConfig } from "./config.ts";
 import { documents, fileTables, orders, payments } from "./documents.ts";
 import { checksOf } from "./examine.ts";
@@ -45,15 +45,10 @@ export const businessCentral = defineConnector<BusinessCentralConfig>({
       onAccount: true,
       surroundings,
       files: fileTables(central),
-      check: currencyCheck(
-        BOOKS,
-        surroundings,
-        async (signal) => {
-          const { value } = await wire.call("/companyInformation", Information, {}, signal);
-          return value.at(0)?.currencyCode;
-        },
-        `the company of ${BOOKS}`,
-      ),
+      async currency(signal) {
+        const { value } = await wire.call("/companyInformation", Information, {}, signal);
+        return value.at(0)?.currencyCode;
+      },
       checks: (needs, signal) => checksOf(central, needs, signal),
     });
     return { ...ledger, close: () => wire.close() };

@@ -1,6 +1,6 @@
 /** The books of one company in a little ledger over HTTP. */
 import { z } from "zod";
-import { currencyCheck, offered, openLedger } from "../../src/ledger/table.ts";
+import { offered, openLedger } from "../../src/ledger/table.ts";
 import { defineConnector } from "../../src/core/contract.ts";
 import { ExampleConfig } from "./config.ts";
 import { BOOKS, tablesOf } from "./tables.ts";
@@ -24,12 +24,7 @@ export const example = defineConnector<ExampleConfig>({
       config,
       onAccount: true,
       surroundings,
-      check: currencyCheck(
-        BOOKS,
-        surroundings,
-        async (signal) => (await wire.call("/company", {}, Company, signal)).currency,
-        "the address of its ledger",
-      ),
+      currency: async (signal) => (await wire.call("/company", {}, Company, signal)).currency,
     });
     return { ...ledger, close: () => wire.close() };
   },

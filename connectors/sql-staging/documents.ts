@@ -355,13 +355,15 @@ export const tableOf = <K extends StagedKind>(
       if (isPayment)
         return { ...head, status: isOver ? "cancelled" : "posted", facts: { number: id } };
       const sums = { untaxed, tax, total, ...bookedSums(row) };
-      const { open, others, missing } = openThere(row, sums.total);
-      const isPaid = open.sign === 0 && payments.length + others.length > 0;
+      const { open, missing } = openThere(row, sums.total);
+      const isPaid = open.sign === 0 && sums.total.sign !== 0;
+      const by = row.standing[0]?.["clearedBy"] ?? MONEY;
       return {
         ...head,
         party: row.partyCode,
         number,
-        payments: [...payments, ...others],
+        payments,
+        unseen: by === "" || by === MONEY ? null : by,
         status: isOver ? "cancelled" : isPaid ? "settled" : "posted",
         besides: [...head.besides, ...missing],
         facts: { number, money: { ...sums, open } },
@@ -394,22 +396,17 @@ function bookedSums({ standing: [only, another] }: StagedRow) {
 }
 
 /**
- * What is open of it: by the ERP's own invoice, where a payment that its job has not answered may be booked or not. `others`:
- * what else settles it there. `missing`: the job accepted payments that are not booked on it.
+ * What is open of it: by the ERP's own invoice, where a payment that its job has not answered may be booked or not.
+ * `missing`: the job accepted payments that are not booked on it.
  */
 function openThere(row: StagedRow, total: Decimal) {
   const less = (payments: StagedRow["payments"]): Decimal => total.minus(amountOf(payments));
   const [least, most] = [less(row.payments), less(row.payments.filter((one) => !one.isPending))];
   const { open: its = least } = bookedSums(row);
-  if (its.compare(least) < 0) {
-    const by = row.standing[0]?.["clearedBy"] ?? MONEY;
-    const instead = by === "" || by === MONEY ? null : by;
-    return { open: its, others: [{ mark: null, amount: least.minus(its), instead }], missing: [] };
-  }
-  if (its.compare(most) <= 0) return { open: least, others: [], missing: [] };
+  if (its.compare(most) <= 0) return { open: its.compare(least) < 0 ? its : least, missing: [] };
   const held = `${inCents(its)}: its invoice lacks a payment that the ERP's job accepted`;
   const missing = [{ field: "money.open", expected: inCents(most), held }];
-  return { open: its.minus(most.minus(least)), others: [], missing };
+  return { open: its.minus(most.minus(least)), missing };
 }
 
 const EARLIER = "an earlier version, which the ERP's job has taken though this one superseded it";

@@ -4,7 +4,7 @@ import { sha256Hex } from "../../src/core/keys.ts";
 import { markOf, platformIdIn } from "../../src/ledger/entries.ts";
 import type { FileTable } from "../../src/ledger/files.ts";
 import { NOTHING, ticketIn } from "../../src/ledger/goods.ts";
-import { currencyCheck, type Ledger, offered, openLedger } from "../../src/ledger/table.ts";
+import { type Ledger, offered, openLedger } from "../../src/ledger/table.ts";
 import { type Books, openLookup, resourceOf as onInvoice } from "./books.ts";
 import { TrytonConfig } from "./config.ts";
 import { checksOf, controlOf } from "./examine.ts";
@@ -33,17 +33,12 @@ export const ledgerOf = (books: Books): Ledger =>
     onAccount: true,
     surroundings: books.surroundings,
     files: fileTables(books),
-    check: currencyCheck(
-      TRYTON.name,
-      books.surroundings,
-      async (signal) => {
-        const { company } = await books.tryton.session();
-        const own = rpc.where({ "id =": company });
-        const fields = rpc.texts("currency.code");
-        return (await rpc.rowsOf(books, "company.company", own, fields, { signal }))[0]?.currency;
-      },
-      "name the company that keeps its books in it",
-    ),
+    async currency(signal) {
+      const { company } = await books.tryton.session();
+      const own = rpc.where({ "id =": company });
+      const fields = rpc.texts("currency.code");
+      return (await rpc.rowsOf(books, "company.company", own, fields, { signal }))[0]?.currency;
+    },
     checks: (needs) => checksOf(books, needs),
   });
 

@@ -14,6 +14,7 @@ import type {
   Source,
   Surroundings,
 } from "../core/contract.ts";
+import { amountOf, Decimal } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Day, Facts, Holdings, Scope } from "../core/holdings.ts";
@@ -107,7 +108,11 @@ type WrittenStep<K extends TableKind, Values, Row> = Step<K, Row> & {
 };
 
 /** The fields of an entry that a record shows; the rest is {@link PLAIN_ENTRY}. `facts`: what values do not say. */
-export type Read<Row> = Pick<Entry, "id" | "mark" | "status"> & Partial<Omit<Entry<Row>, "native">>;
+export type Read<Row> = Pick<Entry, "id" | "mark" | "status"> &
+  Partial<Omit<Entry<Row>, "native">> & {
+    /** What settles more of it than its payments: see {@link PaymentOn.instead}. Left out: that is not known. */
+    readonly unseen?: string | null;
+  };
 
 /** One kind of document in an ERP. `Values`: what is written of one; a row has these fields, too. */
 export interface Table<K extends TableKind, Values, Row> {
@@ -347,12 +352,16 @@ function entryOf<K extends TableKind, Values, Row>(
   row: Row,
   { desired = [] }: Where<K> = {},
 ): Entry<Row> {
-  const { facts: more = {}, ...read } = table.read(row, desired);
+  const { facts: more = {}, unseen, ...read } = table.read(row, desired);
   const own = { ...defined({ party: read.party }), ...more };
   const facts = inWords(kind, company, own, table.facts?.(row as unknown as Values) ?? {});
   const { total, open } = facts.money ?? {};
   const { payments: all = [] } = read;
-  const payments = total && open ? exactly(all, total.minus(open)) : all;
+  const known = total && open ? exactly(all, total.minus(open)) : all;
+  const isSettling = read.status === "posted" || read.status === "settled";
+  const rest = total && open && isSettling ? total.minus(open).minus(amountOf(known)) : null;
+  const others = { mark: null, amount: rest ?? Decimal.zero, instead: unseen ?? null };
+  const payments = unseen !== undefined && rest?.sign === 1 ? [...known, others] : known;
   const entry = { ...PLAIN_ENTRY, ...read, payments, facts, native: row };
   return { ...entry, ...defined({ change: table.tell?.(entry) }) };
 }
@@ -360,22 +369,6 @@ function entryOf<K extends TableKind, Values, Row>(
 /** A table whose rows and values are of its own. */
 // oxlint-disable-next-line typescript/no-explicit-any
 type AnyTable<K extends TableKind> = Table<K, any, any>;
-
-/** The books are kept in the company's currency. @throws SourceUnavailable, a fault of the books */
-export const currencyCheck =
-  (
-    books: string,
-    { currency }: Company,
-    read: (signal: AbortSignal) => Promise<string | undefined>,
-    where: string,
-  ) =>
-  async (signal: AbortSignal): Promise<void> => {
-    const its = await read(signal);
-    if (its === currency) return;
-    throw new SourceUnavailable(`${books} keeps ${its}, not ${currency}`, {
-      next: `Correct the company's currency in the configuration, or ${where}.`,
-    });
-  };
 
 /** The books of one company by tables. */
 interface LedgerOptions extends Pick<
@@ -390,6 +383,8 @@ interface LedgerOptions extends Pick<
   readonly files?: Readonly<Record<string, FileTable>>;
   /** What must hold before anything is booked. Left out: nothing. @throws SourceUnavailable, a fault of the books */
   check?(signal: AbortSignal): Promise<unknown>;
+  /** That of the books, which must be the company's. Left out: {@link check} sees to it. @throws a fault of the books */
+  currency?(signal: AbortSignal): Promise<string | undefined>;
   /** What must hold before the next document goes, one thing after the other. Left out: nothing. */
   checks?(needs: Needs, signal: AbortSignal): readonly (Check | Examination)[];
   readonly tables: {
@@ -466,6 +461,15 @@ export function openLedger({ tables, config, lists: own = {}, ...options }: Ledg
       : { party: mapped(party, (table) => adapterOf("party", table)) }),
   } as Books["adapters"];
   const books: Books = { ...options, surroundings, settleMs, settleAfterMs, adapters };
+  async function check(signal: AbortSignal): Promise<void> {
+    await options.check?.(signal);
+    const { currency } = surroundings;
+    const its = options.currency === undefined ? currency : await options.currency(signal);
+    if (its === currency) return;
+    throw new SourceUnavailable(`${name} keeps ${its}, not ${currency}`, {
+      next: `Correct the company's currency in the configuration, or name the company that keeps its books in it.`,
+    });
+  }
   const sourceOf = <Row>(
     records: { changed?(telling: Telling<Row>): Source } | undefined,
     tell: (rows: readonly Row[]) => Change[],
@@ -519,7 +523,7 @@ export function openLedger({ tables, config, lists: own = {}, ...options }: Ledg
         priceHoldings(name, surroundings.currency, source),
       ),
     }),
-    check: (signal) => reading(books, async () => void (await options.check?.(signal))),
+    check: (signal) => reading(books, () => check(signal)),
     examine: (signal, needs) => examined(books, options.checks?.(needs, signal) ?? [], signal),
   };
 }
