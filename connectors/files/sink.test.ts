@@ -115,6 +115,27 @@ describe("who sends", () => {
     seconds.mockRestore();
     store.close();
   });
+
+  test("a disk that takes longer than a look counts is not written by two looks at once", async () => {
+    const local = localDrop(folder);
+    let [writing, most, clock] = [0, 0, 0];
+    const drop: typeof local = {
+      ...local,
+      async write(path, ...more) {
+        if (!path.includes(".sender-")) return local.write(path, ...more);
+        most = Math.max(most, ++writing);
+        await local.write(path, ...more).finally(() => writing--);
+      },
+    };
+    const says = (at: Date): string => at.toISOString();
+    const sender = { store: "one", isRestored: () => false, says, whose: () => null };
+    const sink = sinkOf(config(), { ...surroundingsIn(folder), drop, sender });
+    const seconds = vi.spyOn(performance, "now").mockImplementation(() => (clock += 1_000));
+    const numbers = Array.from({ length: 40 }, (_, at) => item(invoice({ number: `INV-${at}` })));
+    await Promise.all(numbers.map(async (one) => sink.prepare?.(request(sink, [one]), signal)));
+    seconds.mockRestore();
+    expect(most).toBe(1);
+  });
 });
 
 test("a folder that moved with its staging folder is the place that it was, and takes what was on its way; another folder is not", async () => {

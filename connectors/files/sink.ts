@@ -182,7 +182,8 @@ const CLAIMED_MS = 100;
  */
 function claiming(site: Site): (staging: string) => Promise<void> {
   const { drop, sender, notebook } = site;
-  const looks = new Map<string, { readonly atMs: number; readonly look: Promise<void> }>();
+  /** `untilMs`: it counts until then, and at least until it is done; a second one would write the same file meanwhile. */
+  const looks = new Map<string, { untilMs: number; readonly look: Promise<void> }>();
   const ours = new Set<string>();
   const look = async (staging: string, { store, says, whose }: Sender): Promise<void> => {
     const path = drop.path.join(staging, `.sender-${store}`);
@@ -206,10 +207,11 @@ function claiming(site: Site): (staging: string) => Promise<void> {
   };
   return (staging) => {
     if (sender === undefined) return Promise.resolve();
-    const atMs = performance.now();
+    const untilMs = performance.now() + CLAIMED_MS;
     const before = looks.get(staging);
-    if (before !== undefined && atMs - before.atMs < CLAIMED_MS) return before.look;
-    const one = { atMs, look: look(staging, sender) };
+    if (before !== undefined && performance.now() < before.untilMs) return before.look;
+    const done = (): void => void (one.untilMs = untilMs);
+    const one = { untilMs: Infinity, look: look(staging, sender).finally(done) };
     looks.set(staging, one);
     return one.look;
   };
