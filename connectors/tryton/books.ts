@@ -283,14 +283,14 @@ export async function accepting(
 /** Fills in a form, by its name (`{ start: {…} }`), and goes to a state. */
 type Execute = <Answer>(form: object, state: string) => Promise<Answer>;
 
-/** @param name `account.invoice.pay` @param record model and database id @throws LedgerError, what `run` throws */
+/** @param name `account.invoice.pay` @param record model, database id, and more context @throws LedgerError, what `run` throws */
 export async function wizard(
   { call }: Pick<Tryton, "call">,
   name: string,
-  [model, id]: readonly [string, number],
+  [model, id, more]: readonly [string, number, rpc.Context?],
   run: (execute: Execute) => Promise<void>,
 ): Promise<void> {
-  const context = { active_model: model, active_id: id, active_ids: [id] };
+  const context = { ...more, active_model: model, active_id: id, active_ids: [id] };
   const step = <T>(what: string, ...params: unknown[]): Promise<T> =>
     call<T>(`wizard.${name}.${what}`, params, { context });
   const [session] = await step<[number]>("create");

@@ -43,12 +43,12 @@ interface Paying {
 
 /**
  * One accounting move, made and posted in one call.
- * @throws LedgerError (`busy` when the invoice has got another payment meanwhile), Refused
+ * @param context of the calls @throws LedgerError (`busy` when the invoice has got another payment meanwhile), Refused
  */
-export async function pay(books: Books, payment: Paying): Promise<void> {
+export async function pay(books: Books, payment: Paying, context: rpc.Context = {}): Promise<void> {
   const { invoice, how } = payment;
   const start = await startOf(books, payment);
-  await wizard(books.tryton, PAY, ["account.invoice", invoice], async (execute) => {
+  await wizard(books.tryton, PAY, [INVOICE, invoice, context], async (execute) => {
     // It pays at once what settles the invoice, or one of its terms, and asks about everything else.
     const { view } = await execute<{ view?: Asked }>({ start }, "choice");
     if (view === undefined) return;
@@ -243,10 +243,9 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
     const description = `${payingMark(mark)} ${document.description}`;
     const payment: Paying = { invoice, amount, date, description, how };
     const guard = guards[type];
-    if (isSettlement(mark) || !guard.isErps) return pay(books, payment);
-    // One call pays, or does nothing.
-    const params = [invoice, mark, await startOf(books, payment)];
-    await guard.create(() => books.tryton.call("model.account.invoice.fuelbridge_pay", params));
+    const isGuarded = guard.isErps && !isSettlement(mark);
+    // The server module takes it for the move's external id.
+    await guard.create(() => pay(books, payment, isGuarded ? { fuelbridge_payment: mark } : {}));
   }
 
   return {
