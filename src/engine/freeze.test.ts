@@ -106,18 +106,25 @@ test("a document whose number is changed where it comes from is told with both n
 
 test("a document that is another party's now is told with both, where the receiver takes no changes", async () => {
   const bench = engineOn(tempFolder());
-  const told = (party: string) => [{ changes: [bill("INV-1", "5", { party })], position: 1 }];
+  const told = (party: string, more: object) => [
+    { changes: [bill("INV-1", "5", { party, ...more })], position: 1 },
+  ];
   const mapping = {
     ...billMapping,
     figures: (document: unknown) => ({ ...(document as Figures), gallons: null }),
   };
-  const flow = bench.flow({ mapping, sink: receiver(), source: pagesOf(told("C-1"), told("C-2")) });
+  const flow = bench.flow({
+    mapping,
+    sink: receiver(),
+    source: pagesOf(told("C-1", { terms: "30" }), told("C-2", { lines: [{ text: "ULSD" }] })),
+  });
   await runFlow(bench.engine, flow, signal);
   await runFlow(bench.engine, flow, signal);
   expect(bench.store.questions.quarantine()).toMatchObject([
     {
       code: "changed-after-delivery",
-      cause: "it was delivered for C-1 and is for C-2 now, and the receiver takes no changes",
+      cause:
+        "it was delivered for C-1 and is for C-2 now, and the receiver takes no changes:\n1.party: C-1, now C-2\n1.terms: 30, now nothing\n1.lines.1.text: nothing, now ULSD",
     },
   ]);
 });

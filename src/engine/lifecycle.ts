@@ -38,7 +38,7 @@ import {
   waitsSince,
 } from "./delivered.ts";
 import { copied, type Likenesses, likenessesOf } from "./copies.ts";
-import { aboutOf } from "./about.ts";
+import { aboutOf, changesIn } from "./about.ts";
 import { awaitedFault } from "./awaited.ts";
 import { moved, namesOf, recognised, waitsForFirst } from "./deliver.ts";
 import { audit, endpointOf, type Engine, type Flow, referencesOf } from "./engine.ts";
@@ -324,10 +324,13 @@ class PendingDocument {
     });
   }
 
+  /** Null also where it went with others. */
   #bytesOf(content: string): string | null {
     const { engine, flow, delivery } = this;
     const { losses, requests } = engine.store;
-    return requests.bytes(losses.lastRequest(flow.flow, delivery.recordId, content));
+    const request = losses.lastRequest(flow.flow, delivery.recordId, content);
+    const isAlone = request !== null && requests.carried(request).length === 1;
+    return isAlone ? requests.bytes(request) : null;
   }
 
   get alone(): Frozen {
@@ -697,12 +700,14 @@ function judgeChanged(document: PendingDocument): Verdict | null {
       message: `${named}the receiver takes no changes`,
       next: "Give it its old number again where it comes from, and it closes by itself; or have the number changed at the receiver by hand, then close it here.",
     });
+  const before = document.item.delivered?.() ?? null;
+  const changes = before === null ? "" : changesIn(before, document.alone.body);
   // Two customers that became one, in the books: who owes it is another one there than here.
   const party = partyOf(document.made);
   const isTurned = Boolean(link.party) && party !== null && party !== link.party;
   return quarantined({
     code: "changed-after-delivery",
-    message: `${isTurned ? `it was delivered for ${link.party} and is for ${party} now` : "it changed after it was delivered"}, and the receiver takes no changes`,
+    message: `${isTurned ? `it was delivered for ${link.party} and is for ${party} now` : "it changed after it was delivered"}, and the receiver takes no changes${changes && `:\n${changes}`}`,
     next: "Change it there by hand if it matters, then close it here.",
     ...(isTurned
       ? { reason: "it is for another party now, and the receiver takes no changes" }

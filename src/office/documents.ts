@@ -2,12 +2,11 @@
  * Documents: found by what people know of them, the story of one, and its whole life. Numbers and ids are found in the store
  * as it is; party, amount and day by a table that is made from the records in small steps, so that pulling does not wait for it.
  */
-import { parse as parseCsv } from "csv-parse/sync";
 import { Decimal } from "../core/decimal.ts";
-import { deliveryStates, leavesIn, type Order } from "../core/record.ts";
+import { deliveryStates, type Order } from "../core/record.ts";
 import type { DayToBook } from "../core/contract.ts";
-import { type Json, parseExact, stringifyExact } from "../core/json.ts";
-import { aboutOf, dayIn } from "../engine/about.ts";
+import { parseExact } from "../core/json.ts";
+import { aboutOf, dayIn, type Field, fieldsOf } from "../engine/about.ts";
 import type { Engine, Flow } from "../engine/engine.ts";
 import type { FieldDifference } from "../reconcile/case.ts";
 import type { CaseRow } from "../reconcile/report.ts";
@@ -582,7 +581,6 @@ function idsOf(
 
 const VERSIONS_MAX = 50;
 const REQUESTS_MAX = 10;
-const FIELDS_MAX = 500;
 
 /** @throws OfficeError when there is no such document */
 export function lifeOf(engine: Engine, flows: readonly Flow[], id: string) {
@@ -655,54 +653,6 @@ function differencesOf({ store: { sweeps } }: Engine, number: string): FieldDiff
     one.number !== number || one.row === null ? [] : (JSON.parse(one.row) as CaseRow).differences,
   );
 }
-
-export interface Field {
-  /** `lines.1.quantity` */
-  readonly path: string;
-  readonly value: string;
-}
-
-/** Every value of a JSON text, or of a CSV text with a header, with its path; anything else is one field. */
-export function fieldsOf(text: string): Field[] {
-  return (isJson(text) ? fieldsOfJson(text) : fieldsOfCsv(text)) ?? [{ path: "", value: text }];
-}
-
-const isJson = (text: string): boolean => /^\s*[[{"]/.test(text) && !/^"[^"\n]*",/.test(text);
-
-/** Null: it has no header with rows of its length. The first row's values stand under the header's names alone. */
-function fieldsOfCsv(text: string): Field[] | null {
-  let rows: string[][];
-  try {
-    rows = parseCsv(text, { skip_empty_lines: true });
-  } catch {
-    return null;
-  }
-  const [header = [], ...records] = rows;
-  if (header.length < 2 || records.length === 0) return null;
-  return records
-    .flatMap((row, at) =>
-      row.flatMap((value, column) => {
-        const name = header[column] ?? "";
-        return value === "" ? [] : { path: at === 0 ? name : `${at + 1}.${name}`, value };
-      }),
-    )
-    .slice(0, FIELDS_MAX);
-}
-
-/** Null: it is no JSON. */
-function fieldsOfJson(text: string): Field[] | null {
-  try {
-    return leavesIn(parseExact(text))
-      .filter(({ value }) => value !== null && value !== "")
-      .slice(0, FIELDS_MAX)
-      .map(({ field, value }) => ({ path: field, value: textOf(value) }));
-  } catch {
-    return null;
-  }
-}
-
-/** Numbers with their digits. */
-const textOf = (value: Json): string => (typeof value === "string" ? value : stringifyExact(value));
 
 /** Empty where the flow has never run. */
 export function samplesOf(store: Store, { flow, text, last }: Sampling): readonly Sample[] {

@@ -1,6 +1,6 @@
 /** What was sent as fields, beside the fields that came. */
 import { expect, test } from "vitest";
-import { fieldsOf } from "./documents.ts";
+import { fieldsOf } from "../engine/about.ts";
 
 test("a sent file with a header is told field by field, as JSON is, so that both sides can be compared", () => {
   const csv = 'record,number,total,code\r\n"H","INV-118",7837.44,\r\n"L","INV-118",,"JET-A"\r\n';

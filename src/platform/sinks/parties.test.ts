@@ -540,6 +540,16 @@ describe("customer and supplier of one code", () => {
     expect(here.linked("customer")).toBe(company);
   });
 
+  test("a name and a street that changed after delivery are told with both values", async () => {
+    const here = await site();
+    await here.deliver("customer", party("000101", "Bayou Trucking", street));
+    const moved = party("000101", "Bayou  Trucking", ',"street":"2 Dock Rd"');
+    expect(await here.deliver("customer", moved)).toBe("changed-after-delivery");
+    expect(here.cause("customer")).toMatch(
+      /takes no changes:\nname: .*Bayou Trucking.*, now .*\nstreet: 1 Main St, now 2 Dock Rd$/,
+    );
+  });
+
   test("two parties of one name and address in the ERP are two companies when a person says so", async () => {
     const here = await site();
     await here.deliver("customer", party("000101", "Bayou Trucking", street));

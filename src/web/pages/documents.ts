@@ -7,7 +7,8 @@ import { calendarOf, dayOfDigits, namedDay } from "../../core/time.ts";
 import { holdingKindOf, type Kind, kinds } from "../../core/kinds.ts";
 import { defined } from "../../core/defined.ts";
 import { type Field, type Life, type SentRequest } from "../../office/answers.ts";
-import { fieldsOf, wholeOf } from "../../office/documents.ts";
+import { fieldsOf } from "../../engine/about.ts";
+import { wholeOf } from "../../office/documents.ts";
 import {
   address,
   at,
