@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { usePlatform } from "../../test/platform/support.ts";
+import { startLedger, TOKEN } from "../../connectors/example/ledger.fixture.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { commandHere } from "../../test/support/site-command.ts";
 import { layOut, openSite, type Site } from "../../test/support/site.ts";
@@ -127,6 +128,25 @@ const TABLES_NEEDED = {
 };
 
 describe("doctor, with tables", LOADED, () => {
+  test("of a connector that has nothing looked at it says so, and not that everything is right", async () => {
+    const { ledger, close } = await startLedger();
+    onTestFinished(close);
+    const token = join(tempFolder(), "token");
+    writeFileSync(token, TOKEN, { mode: 0o600 });
+    const books = `endpoints:\n  books:\n    connector: example\n    url: ${ledger.url}\n    token: \${file:${token}}\n    accounts: { revenue: "4000", expense: "5000" }`;
+    const folder = join(tempFolder(), "site");
+    layOut(folder, (text) =>
+      text.replace(/every: \d+m/g, "$&\n    paused: true").replace(/^endpoints:/m, books),
+    );
+    const site = await openSite(folder);
+    onTestFinished(() => site.close());
+    const { code, out } = await site.here("doctor");
+    expect(out).toMatch(/^books +codes, rights and closing date +not looked at$/m);
+    expect(out).toContain("Of books only the connection was looked at.");
+    expect(out).not.toContain("Everything is right");
+    expect(code).toBe(exitCodes.ok);
+  });
+
   test("a table without rows that every document needs, and one that is missing, are faults; others are told", async () => {
     const folder = join(tempFolder(), "site");
     layOut(folder, (text) =>

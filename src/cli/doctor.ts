@@ -191,15 +191,21 @@ function ofProxies(): string {
 
 function inWords(examined: readonly Examined[], requests: Requests): string {
   const faults = examined.flatMap(({ fault, ...one }) => (fault === null ? [] : { fault, ...one }));
-  const rows = examined.map(({ endpoint, what, fault, note }) => [
+  const unseen = examined.filter(({ isUnseen }) => isUnseen).map(({ endpoint }) => endpoint);
+  const right =
+    unseen.length === 0
+      ? "Everything is right."
+      : `What was looked at is right. Of ${unseen.join(" and ")} only the connection was looked at.`;
+  const rows = examined.map(({ endpoint, what, fault, note, isUnseen }) => [
     endpoint,
     what,
-    fault?.message ?? (note === undefined ? "ok" : `ok; ${note}`),
+    fault?.message ??
+      (isUnseen ? "not looked at" : ["ok", note].filter((word) => word !== undefined).join("; ")),
   ]);
   return [
     table(["ENDPOINT", "WHAT", "RESULT"], rows),
     "",
-    faults.length === 0 ? "Everything is right." : `${counted(faults.length, "fault")}:`,
+    faults.length === 0 ? right : `${counted(faults.length, "fault")}:`,
     ...faults.map(({ endpoint, what, fault }) => `  ${endpoint}, ${what}: ${fault.next}`),
     "",
     countedInWords(requests),

@@ -189,9 +189,8 @@ export interface Sink {
   /** Documents that one request may carry, at least 1. */
   readonly itemsMax: number;
   /**
-   * What its documents are at the receiver, where several sinks write them, and whose they may be whatever their number is: a
-   * party that is customer and supplier, a firm whose code was changed. What is called alike, or has one number, goes one after
-   * the other, so that the second finds what the first made. Left out: the number tells.
+   * What its documents are at the receiver, where several sinks write them or their numbers change, and what one is called. What
+   * is called alike, or has one number, goes one after the other: the second finds what the first made. Left out: numbers tell.
    */
   readonly names?: { readonly what: string; called(document: unknown): string };
   /**
@@ -708,6 +707,8 @@ export interface Examination {
   readonly fault: Fault<string> | null;
   /** What a person should know though documents go; left out: nothing. */
   readonly note?: string;
+  /** It was not looked at: nothing is known of it. */
+  readonly isUnseen?: true;
 }
 
 /** What this site is about to need of an endpoint. */

@@ -17,6 +17,13 @@ export type Check = readonly [
   look: () => Promise<Fault<string> | null | readonly Examination[]>,
 ];
 
+/** Of books whose connector has nothing looked at. */
+export const UNSEEN: Examination = {
+  what: "codes, rights and closing date",
+  fault: null,
+  isUnseen: true,
+};
+
 type Named = Pick<Books, "name" | "errors">;
 
 /** It is there. @param find @throws Refused when it is not */

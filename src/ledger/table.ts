@@ -31,7 +31,7 @@ import {
 import { carriedIn } from "./desired.ts";
 import { reading, unavailable } from "./errors.ts";
 import { ledgerHoldings, ledgerSink } from "./driver.ts";
-import { type Check, examined } from "./examine.ts";
+import { type Check, examined, UNSEEN } from "./examine.ts";
 import { fileSinks, type FileTable } from "./files.ts";
 import { goodsAdapter, type GoodsTable } from "./goods.ts";
 import { listHoldings, partyHoldings, priceHoldings } from "./lists.ts";
@@ -385,7 +385,7 @@ interface LedgerOptions extends Pick<
   check?(signal: AbortSignal): Promise<unknown>;
   /** That of the books, which must be the company's. Left out: {@link check} sees to it. @throws a fault of the books */
   currency?(signal: AbortSignal): Promise<string | undefined>;
-  /** What must hold before the next document goes, one thing after the other. Left out: nothing. */
+  /** What must hold before the next document goes, one thing after the other. Left out: nothing is looked at, and `doctor` says so. */
   checks?(needs: Needs, signal: AbortSignal): readonly (Check | Examination)[];
   readonly tables: {
     readonly [K in Exclude<TableKind, "party">]?: AnyTable<K>;
@@ -524,7 +524,8 @@ export function openLedger({ tables, config, lists: own = {}, ...options }: Ledg
       ),
     }),
     check: (signal) => reading(books, () => check(signal)),
-    examine: (signal, needs) => examined(books, options.checks?.(needs, signal) ?? [], signal),
+    examine: (signal, needs) =>
+      examined(books, options.checks?.(needs, signal) ?? [UNSEEN], signal),
   };
 }
 
