@@ -7,7 +7,8 @@ import type { documentsOf, lifeOf, Story } from "./documents.ts";
 import type { MonthReport } from "./month.ts";
 import type { correctionsOf, shownGroup } from "./quarantine.ts";
 
-export type { Field, TraceStep } from "./documents.ts";
+export type { Field } from "../engine/about.ts";
+export type { TraceStep } from "./documents.ts";
 export type { FlowStatus, Status, Stop, Warning } from "./status.ts";
 
 /** `groups`: the quarantine groups that it is in now. */
