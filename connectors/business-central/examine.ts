@@ -1,7 +1,6 @@
 /** What must hold in Business Central before the next document goes: each thing with what to do when it does not. */
 import { z } from "zod";
 import type { Examination, Needs } from "../../src/core/contract.ts";
-import type { Fault } from "../../src/core/record.ts";
 import { dayBefore } from "../../src/core/time.ts";
 import {
   type Check,
@@ -10,8 +9,8 @@ import {
   exists,
   namedChecks,
 } from "../../src/ledger/examine.ts";
-import type { CodesNamed } from "../../src/ledger/codes.ts";
-import { faultOf as rowFault, sorted } from "../../src/ledger/errors.ts";
+import { type CodeKind, openCodes } from "../../src/ledger/codes.ts";
+import { faultOf, sorted } from "../../src/ledger/errors.ts";
 import { equals, Version } from "../../src/ledger/odata.ts";
 import { BOOKS, type Central, coded, dayOrNone, errors, linesOf, named, SIDES } from "./wire.ts";
 
@@ -28,14 +27,20 @@ const KINDS = {
   made: ["payment batch", "batches", "vendorPaymentJournals", "code"],
 } as const;
 
+const BLOCKED = ["is blocked", "Take the block off"] as const;
+const NOT_DIRECT = ["takes no direct posting", "Allow direct posting on it"] as const;
 const Row = z
   .object({
-    number: z.string().optional(),
+    number: z.string().default(""),
     code: z.string().optional(),
     blocked: z.boolean().default(false),
     directPosting: z.boolean().default(true),
   })
-  .transform(({ number, code = number, ...row }) => ({ code, ...row }));
+  .transform(({ number, code = number, blocked, directPosting }) => ({
+    code,
+    active: !blocked && directPosting,
+    inactive: blocked ? BLOCKED : NOT_DIRECT,
+  }));
 
 /** What each sink and source reads: a set that the permissions lack answers with 403. */
 const { sale, purchase } = SIDES;
@@ -76,24 +81,28 @@ const OPENED_IN = `${BOOKS} (General Ledger Setup, Allow Posting From and To)`;
 const Setup = z.object({ allowPostingFrom: dayOrNone, allowPostingTo: dayOrNone });
 
 export function checksOf(
-  { wire, config }: Central,
+  { wire, config, surroundings }: Central,
   needs: Needs,
   signal: AbortSignal,
 ): (Check | Examination)[] {
-  /** Why these cannot be used. @throws LedgerError */
-  const names = (kind: keyof typeof KINDS): CodesNamed => {
-    const [what, several, sets, field] = KINDS[kind];
-    return {
-      what,
-      several,
-      async find(codes) {
-        const asked = equals(field, codes.map(coded));
-        const found = sets.split(" ").map((set) => wire.either(set, asked, Row, signal));
-        const rows = Map.groupBy((await Promise.all(found)).flat(), ({ code }) => code);
-        const told = (code: string) => [code, faultOf(what, code, rows.get(coded(code)))] as const;
-        return { faults: new Map(codes.map(told)) };
-      },
-    };
+  const codes = openCodes<CodeKind & { readonly sets: string }, z.infer<typeof Row>>({
+    books: BOOKS,
+    now: () => surroundings.now(),
+    async rowsOf({ sets, called }, asked) {
+      const conditions = equals(called, asked.map(coded));
+      const found = sets.split(" ").map((set) => wire.either(set, conditions, Row, signal));
+      const rows = (await Promise.all(found)).flat();
+      return asked.flatMap((code) => {
+        const those = rows.filter((row) => row.code === coded(code));
+        const one = those.find(({ active }) => active) ?? those[0];
+        return one === undefined ? [] : [{ ...one, code }];
+      });
+    },
+    codeOf: (_, { code }) => code,
+  });
+  const names = (kind: keyof typeof KINDS) => {
+    const [what, several, sets, called] = KINDS[kind];
+    return { ...codes.named({ what, called, sets }), several };
   };
   const { accounts, taxCode, journals, dimensions } = config;
   const { first, second, lines } = dimensions;
@@ -132,7 +141,7 @@ export function checksOf(
         );
         if (!told || told.sort === "data" || told.row?.code === "taken") return null;
         if (told.row === null) throw told.error;
-        const fault = rowFault(told.row, told.error.message);
+        const fault = faultOf(told.row, told.error.message);
         const own = told.row.code === "forbidden" ? ` Microsoft's set for it: ${permissions}.` : "";
         return { ...fault, next: `${fault.next}${own}` };
       },
@@ -166,22 +175,4 @@ export function checksOf(
     ],
     ...codeChecks(BOOKS, columns, needs),
   ];
-}
-
-/** @param rows what has this code */
-function faultOf(what: string, code: string, rows: z.infer<typeof Row>[] = []): Fault | null {
-  if (rows.some(({ blocked, directPosting }) => !blocked && directPosting)) return null;
-  const [row] = rows;
-  const [is, next] =
-    row === undefined
-      ? [`has no ${what} ${code}`, `Create it in ${BOOKS}`]
-      : row.blocked
-        ? [`has blocked the ${what} ${code}`, `Take the block off in ${BOOKS}`]
-        : [`posts nothing directly on the ${what} ${code}`, `Allow direct posting on it`];
-  return {
-    code: "not-in-business-central",
-    message: `${BOOKS} ${is}`,
-    next: `${next}, or correct what names it; then retry.`,
-    field: what,
-  };
 }

@@ -17,6 +17,8 @@ export interface CodeKind {
 /** Left out: it is active. Nothing new is booked with what is not. */
 interface Active {
   readonly active?: boolean;
+  /** What people call that, and what is done about it: `is blocked`, `Take the block off`. */
+  readonly inactive?: readonly [is: string, remedy: string];
 }
 
 /** What codes name, as it is looked at before documents go (examine.ts). */
@@ -100,7 +102,7 @@ export function openCodes<Kind extends CodeKind, Row extends Active>(
       known: Known,
     ): Promise<Known | Row> {
       const now = isActive(known) ? known : await expected(kind, code);
-      if (!isActive(now)) throw new Refused(inactive(books, kind, code));
+      if (!isActive(now)) throw new Refused(inactive(books, kind, code, now.inactive));
       return now;
     },
     /**
@@ -130,7 +132,7 @@ export function openCodes<Kind extends CodeKind, Row extends Active>(
           const [row, another] = named(rows.get(code) ?? []);
           if (another !== undefined) return twice(books, kind, code);
           if (row === undefined) return missing(books, kind, code);
-          return isActive(row) ? null : inactive(books, kind, code);
+          return isActive(row) ? null : inactive(books, kind, code, row.inactive);
         };
         return { faults: new Map(codes.map((code) => [code, faultOf(code)])) };
       },
@@ -140,23 +142,30 @@ export function openCodes<Kind extends CodeKind, Row extends Active>(
 
 const isActive = ({ active = true }: Active): boolean => active;
 
+const slug = (books: string): string => books.toLowerCase().replaceAll(" ", "-");
+
 const missing = (books: string, { what, called }: CodeKind, code: string): Fault => ({
-  code: `not-in-${books.toLowerCase()}`,
+  code: `not-in-${slug(books)}`,
   message: `${books} has no ${what} ${code}`,
   next: `Create the ${what} in ${books} (${called} "${code}"), or correct the cross-reference or the setting that says ${code}; then retry.`,
   field: what,
 });
 
 /** Of what may be read and not be booked any more. */
-export const inactive = (books: string, { what, called }: CodeKind, code: string): Fault => ({
+export const inactive = (
+  books: string,
+  { what, called }: CodeKind,
+  code: string,
+  [is, remedy]: NonNullable<Active["inactive"]> = ["is not active", `Activate the ${what}`],
+): Fault => ({
   code: "inactive",
-  message: `the ${what} ${code} is not active in ${books}`,
-  next: `Activate the ${what} in ${books} (${called} "${code}"), or name another one in the cross-reference; then retry.`,
+  message: `the ${what} ${code} ${is} in ${books}`,
+  next: `${remedy} in ${books} (${called} "${code}"), or name another one in the cross-reference; then retry.`,
   field: what,
 });
 
 const twice = (books: string, { what, called }: CodeKind, code: string): Fault => ({
-  code: `twice-in-${books.toLowerCase()}`,
+  code: `twice-in-${slug(books)}`,
   message: `${books} has more than one ${what} ${code}`,
   next: `Give all but one of them another ${called} in ${books}, or deactivate them; then retry.`,
   field: what,
