@@ -563,11 +563,7 @@ function paymentRow(
     line,
   };
 }
-type PaymentRow = ReturnType<typeof paymentRow> & {
-  readonly idle?: Decimal;
-  /** Of one that is idle. */
-  readonly party?: string | null;
-};
+type PaymentRow = ReturnType<typeof paymentRow>;
 
 /** Ours that are posted: each debits one account; one that was reversed has done so and undone it. */
 async function entriesOf(wire: Wire, conditions: readonly string[], signal: AbortSignal) {
@@ -632,29 +628,20 @@ export function payments({ wire, config }: Central): Table<"payment", WrittenPay
       /** By the payment alone: the invoice that it paid may have been booked anew. */
       async search({ ids = [], numbers = [], desired = [] }, { signal }) {
         const marks = new Set<string | null>(desired.map(({ mark }) => mark));
-        const ends = desired.map(
-          ({ mark }) => `endswith(documentNumber,${quoted(hashOf(mark, PAYMENT))})`,
-        );
+        // What settles it all may find that it was paid already.
+        const ends = desired.flatMap(({ mark, document }) => [
+          `endswith(documentNumber,${quoted(hashOf(mark, PAYMENT))})`,
+          ...(isSettlement(mark)
+            ? [begins(invoiceNumber(sideOf(document), document.invoice))]
+            : []),
+        ]);
         const sides = new Set(desired.map(({ document }) => sideOf(document)));
         const lines = await Promise.all([...sides].map((side) => waiting(side, signal)));
-        const own = [...lines.flat(), ...(await entriesOf(wire, ends, signal))];
+        const own = lines.flat().filter(({ mark }) => marks.has(mark));
         const pays = numbers.filter((one) => PAID.test(one)).map(begins);
-        const named = await entriesOf(wire, [...equals("documentNumber", ids), ...pays], signal);
-        const found = [...own.filter(({ mark }) => marks.has(mark)), ...named];
+        const names = [...ends, ...equals("documentNumber", ids), ...pays];
+        const found = [...own, ...(await entriesOf(wire, names, signal))];
         return [...new Map(found.map((row) => [row.number, row])).values()];
-      },
-      /**
-       * The API does not tell what a posted payment is applied to, nor whose it is. Where all of an invoice is open that is to
-       * be settled as one, ours that were made for it pay nothing of it.
-       */
-      async idle({ document, mark, on }, _since, { signal }) {
-        if (!isSettlement(mark)) return [];
-        const { party } = paidBy(on);
-        const number = begins(invoiceNumber(sideOf(document), document.invoice));
-        const made = await entriesOf(wire, [number], signal);
-        return made
-          .filter((row) => row.mark !== mark)
-          .map((row) => ({ ...row, party, idle: row.amount }));
       },
       list: entries.list,
       async create({ desired: { document, mark, on }, values }, { signal }) {
@@ -700,11 +687,10 @@ export function payments({ wire, config }: Central): Table<"payment", WrittenPay
       return { side: sideOf({ type }), date, amount, description, text };
     },
     facts: paymentFacts,
-    read: ({ number, mark, status, line, party, idle }) => ({
+    read: ({ number, mark, status, line }) => ({
       id: number,
       mark,
       status,
-      ...defined({ party, idle }),
       // Nobody else uses the journal.
       touched: line === null ? null : false,
       version: line?.etag ?? null,

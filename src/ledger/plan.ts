@@ -285,11 +285,13 @@ export const platformIdOf = (mark: string): string =>
 const SETTLEMENT = "settlement:";
 
 /** What pays nothing of a payment that stands: somebody took it off what it paid, or entered it without any document. */
-function idleOf({ status, facts: { words, money }, idle }: Entry): Decimal {
+function idleOf({ status, facts, idle }: Entry): Decimal {
   const { zero } = Decimal;
   if (status === "cancelled") return zero;
-  return idle ?? ((words?.document ?? null) === null ? (money?.amount ?? zero) : zero);
+  return idle ?? ((facts.words?.document ?? null) === null ? amountIn({ facts }) : zero);
 }
+
+const amountIn = ({ facts }: Pick<Entry, "facts">): Decimal => facts.money?.amount ?? Decimal.zero;
 
 const settlementsOf = (invoice: string, { payments }: Entry): readonly PaymentOn[] =>
   payments.filter((one) => one.mark === settlementMark(invoice));
@@ -615,9 +617,13 @@ function refuseIdle(
   amount: Decimal,
   located: readonly Entry[],
 ): void {
-  const ours = located.filter(
-    (one) => one.mark !== null && one.party === on.party && idleOf(one).sign > 0,
-  );
+  const names: readonly unknown[] = [on.id, ...(on.aliases ?? [])];
+  const isFor = ({ mark, facts }: Entry): boolean =>
+    mark !== null && !isSettlement(mark) && names.includes(facts.words?.document);
+  const ours = located
+    // All of the invoice is open: what was made for it pays nothing of it, though these books do not tell.
+    .map((one) => (isFor(one) ? { ...one, party: on.party, idle: amountIn(one) } : one))
+    .filter((one) => one.mark !== null && one.party === on.party && idleOf(one).sign > 0);
   const isPaidByOurs = amount.compare(Decimal.sum(ours.map(idleOf))) <= 0;
   const idle = ours.length > 0 && isPaidByOurs ? ours : idleOfSum(located, on, amount);
   if (idle.length === 0) return;
