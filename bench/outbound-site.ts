@@ -31,6 +31,13 @@ export const nothing: Sink = {
 /** What a document says besides its number. */
 export type DocumentOf = (at: number) => object;
 
+/** One price per product and terminal, so that every document is one of its own. */
+export const priceOf = (at: number): object => ({
+  terminalId: `T-${at % 40}`,
+  product: `P-${Math.floor(at / 40)}`,
+  price: 2.5,
+});
+
 /** The mapping changes nothing: what is measured is the road, not what is done to the document. */
 const mapping = defineMapping({
   name: "bench/documents",

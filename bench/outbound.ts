@@ -9,7 +9,7 @@ import { table } from "../src/views/text.ts";
 import type { Governor } from "../src/core/budget.ts";
 import type { Sink } from "../src/core/contract.ts";
 import { runFlow } from "../src/engine/daemon.ts";
-import { siteOf } from "./outbound-site.ts";
+import { priceOf, siteOf } from "./outbound-site.ts";
 import {
   inChild,
   inFolder,
@@ -52,13 +52,6 @@ export async function benchOutbound(jobs: number, rounds: number): Promise<void>
     }
   compare(sides, jobs);
 }
-
-/** One price per product and terminal, so that every document is one of its own. */
-const priceOf = (at: number): object => ({
-  terminalId: `T-${at % 40}`,
-  product: `P-${Math.floor(at / 40)}`,
-  price: 2.5,
-});
 
 async function countRequests(): Promise<void> {
   const platform = await startPlatform("empty");

@@ -128,15 +128,12 @@ async function deliverOnce(
   const turns = engine.store.underWay.turns(flow.flow);
   const queue = [...Map.groupBy(turns, ({ orderingKey }) => orderingKey).values()];
   const atOnce = flow.sink.atOnce ?? AT_ONCE;
-  // Twice as many as may send: while some are under way, the outcomes of others share a commit with the next to go. Of many
-  // that wait for the same disk or line each one waits for the others instead.
-  const abreast = atOnce > AT_ONCE;
-  const workers = abreast ? atOnce : 2 * atOnce;
+  // Twice as many as may send: while some are under way, the outcomes of others share a commit with the next to go.
+  const workers = Math.min(2 * atOnce, queue.length);
   const failed = new AbortController();
   const crew: Crew = {
     signal: AbortSignal.any([signal, failed.signal]),
     places: limited(atOnce),
-    commits: abreast ? new SharedCommits(engine.store) : engine.store,
     comparing,
   };
   let [steps, done] = [0, 0];
@@ -158,9 +155,7 @@ async function deliverOnce(
       }
     }
   };
-  const working = Array.from({ length: Math.min(workers, queue.length) }, () =>
-    crew.commits instanceof SharedCommits ? crew.commits.among(worker) : worker(),
-  );
+  const working = Array.from({ length: workers }, worker);
   for (const one of working) one.catch((error: unknown) => failed.abort(error));
   await Promise.allSettled(working);
   if (failed.signal.aborted) throw failed.signal.reason;
@@ -205,7 +200,7 @@ async function work(
       const before = () => flow.sink.prepare?.(outgoing(engine, request, carried), never);
       if (!(await ready(engine, flow, before))) continue;
       request = await send(engine, flow, request, { ...crew, carried, scopes });
-    } else request = await read(engine, flow, request, action.preflight, crew);
+    } else request = await read(engine, flow, request, action.preflight);
     engine.progress?.(delivering(flow.name));
   }
 }
@@ -241,7 +236,6 @@ export async function ready(
 interface Crew {
   readonly signal: AbortSignal;
   readonly places: ReturnType<typeof limited>;
-  readonly commits: Pick<Store, "together">;
   readonly comparing: Comparing;
 }
 
@@ -254,9 +248,9 @@ async function send(
   engine: Engine,
   flow: Flow,
   request: StoredRequest,
-  { carried, scopes, places, signal, commits }: Sending,
+  { carried, scopes, places, signal }: Sending,
 ): Promise<StoredRequest> {
-  const { clock } = engine;
+  const { store, clock } = engine;
   await places.take();
   // It may have waited so long that the same bytes must not go again unread.
   const isTime = nextAction(request.machine, flow.sink.policy, clock.now()).do === "send";
@@ -264,13 +258,13 @@ async function send(
     places.leave();
     return request;
   }
-  const { sending, answer } = await sent(engine, flow, request, carried, commits).finally(() =>
+  const { sending, answer } = await sent(engine, flow, request, carried).finally(() =>
     places.leave(),
   );
   const shared = carried.length > 1;
   const event: Event = { type: "answer", at: clock.now(), answer, chance: clock.chance(), shared };
   const each = answer.outcome === "refused" ? carried.map(() => REFUSED_WITH_OTHERS) : answer.each;
-  const next = await commits.together(() => {
+  const next = await store.together(() => {
     const after = moved(engine, flow, sending, event, told(answer), partsOf(carried, each));
     return apply(engine, flow, after, carried, answer);
   });
@@ -284,10 +278,9 @@ async function sent(
   flow: Flow,
   request: StoredRequest,
   carried: readonly Carried[],
-  commits: Crew["commits"],
 ): Promise<{ sending: StoredRequest; answer: Answer }> {
   const detail = `${request.target} (${request.key})`;
-  const sending = await commits.together(() =>
+  const sending = await engine.store.together(() =>
     moved(engine, flow, request, { type: "send", at: engine.clock.now() }, detail),
   );
   return { sending, answer: await flow.sink.send(outgoing(engine, sending, carried), never) };
@@ -298,19 +291,18 @@ async function read(
   flow: Flow,
   request: StoredRequest,
   preflight: boolean,
-  { commits }: Crew,
 ): Promise<StoredRequest> {
   const { store, clock } = engine;
   const carried = store.requests.carried(request.request);
   const begin = { type: "preflight", at: clock.now() } as const;
   const looking = preflight
-    ? await commits.together(() => moved(engine, flow, request, begin, "before the first send"))
+    ? await store.together(() => moved(engine, flow, request, begin, "before the first send"))
     : request;
   const memory = memoryOf(engine, flow, carried);
   const finding = await flow.sink.find(outgoing(engine, looking, carried), never, memory);
   const shared = carried.length > 1;
   const event: Event = { type: "finding", at: clock.now(), finding, shared };
-  return commits.together(() => {
+  return store.together(() => {
     // It may have come by in a poll meanwhile.
     const current = store.requests.get(looking.request);
     if (current !== null && isFinal(current.machine.state)) return current;
@@ -715,53 +707,6 @@ function limited(places: number) {
       else next();
     },
   };
-}
-
-/** Nobody waits longer for the others, ms: what a receiver has taken is to be written down. */
-const MEETING_MS = 20;
-
-/** One commit for all workers that are abreast: whoever has something to store waits until each of them has. */
-class SharedCommits {
-  readonly #store: Pick<Store, "together">;
-  #working = 0;
-  #meeting: { readonly all: Promise<void>; readonly begin: () => void; waiting: number } | null =
-    null;
-
-  constructor(store: Pick<Store, "together">) {
-    this.#store = store;
-  }
-
-  /** One of the workers. */
-  async among(worker: () => Promise<void>): Promise<void> {
-    this.#working++;
-    await worker().finally(() => {
-      this.#working--;
-      this.#beginIfAllAreThere();
-    });
-  }
-
-  async together<T>(work: () => T): Promise<T> {
-    const meeting = (this.#meeting ??= this.#called());
-    meeting.waiting++;
-    this.#beginIfAllAreThere();
-    await meeting.all;
-    return this.#store.together(work);
-  }
-
-  #called() {
-    const { promise: all, resolve } = Promise.withResolvers<void>();
-    const begin = (): void => {
-      clearTimeout(latest);
-      this.#meeting = null;
-      resolve();
-    };
-    const latest = setTimeout(begin, MEETING_MS);
-    return { all, begin, waiting: 0 };
-  }
-
-  #beginIfAllAreThere(): void {
-    if (this.#meeting !== null && this.#meeting.waiting >= this.#working) this.#meeting.begin();
-  }
 }
 
 /**

@@ -155,6 +155,9 @@ export interface PlatformEndpoint extends Endpoint {
   readonly lists: ReturnType<typeof sharedLists>;
 }
 
+/** Writes of a flow under way at once that workers send: the ways to Redis and back are longer than the platform's answer. */
+const CARRIED_AT_ONCE = 16;
+
 export function openPlatform(options: EndpointOptions): PlatformEndpoint {
   const client = openClient(options);
   const { overlapMs, clock, budget = usualBudget } = options;
@@ -162,6 +165,7 @@ export function openPlatform(options: EndpointOptions): PlatformEndpoint {
   const us = ourselves(readBack);
   const context = { ...readBack, settleMs: options.settleMs, ourselves: us };
   const reader = { client, clock, purpose: "audit", dayOf: options.dayOf } as const;
+  const atOnce = defined({ atOnce: options.carry && CARRIED_AT_ONCE });
   const reading = { overlapMs, pagesPerRun: runShareOf(budget), clock };
   const hub = hubOf(options);
   const sourceOf = ({ list, query = {}, detail }: SourcePart, name: string): Source => {
@@ -178,7 +182,7 @@ export function openPlatform(options: EndpointOptions): PlatformEndpoint {
 
   return {
     sources: mapped<SourcePart, Source>(sources, sourceOf),
-    sinks: mapped<SinkPart, Sink>(sinks, (part) => openSink(part, context)),
+    sinks: mapped<SinkPart, Sink>(sinks, (part) => ({ ...openSink(part, context), ...atOnce })),
     holdings: platformHoldings(
       hub === null ? reader : { ...reader, client: withSharedLists(hub, client) },
       us,
