@@ -73,11 +73,8 @@ export const noteDispute = (books: Books, resource: string, isDisputed: boolean)
 
 type Account = Readonly<{ id: number; code: string }>;
 
-interface Product extends Booked {
-  /** The accounts of its category, by their codes; null where it has none. */
-  readonly revenue: Account | null;
-  readonly expense: Account | null;
-}
+/** Of a product, by its category; null where that has none. */
+type Accounts = Readonly<Record<"revenue" | "expense", Account | null>>;
 
 /** What documents that are booked keep, and new ones get only while it is active. */
 interface Booked {
@@ -85,16 +82,11 @@ interface Booked {
   readonly active?: boolean;
 }
 
-/** Codes by what they name. */
-type CodeOf = Readonly<Record<"account" | "product" | "unit", readonly string[]>>;
-
 /** What a code names is asked for once in ten minutes. @throws Refused with code `not-in-tryton` (or `twice-in-tryton`), LedgerError */
 export type Lookup = ReturnType<typeof openLookup>;
 
 interface Kind extends CodeKind {
   readonly model: string;
-  /** The field that has the code. */
-  readonly field: string;
   /** What is read besides. */
   readonly reads?: rpc.Fields;
   /** Every company has its own. */
@@ -119,11 +111,11 @@ interface Row extends Booked {
   readonly addresses?: readonly number[];
 }
 
-const kind = (model: string, what: string, field: string, more: Partial<Kind> = {}): Kind => ({
+/** @param called the field that has the code */
+const kind = (model: string, what: string, called: string, more: Partial<Kind> = {}): Kind => ({
   model,
   what,
-  field,
-  called: field,
+  called,
   ...more,
 });
 const own = { isOfCompany: true };
@@ -149,10 +141,10 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
   const codes = openCodes<Kind, Row>({
     books: "Tryton",
     now,
-    async rowsOf({ model, field, reads, isOfCompany = false }, desired) {
+    async rowsOf({ model, called, reads, isOfCompany = false }, desired) {
       const company = isOfCompany ? await rpc.ofCompany({ tryton }) : {};
-      const domain = rpc.where({ [`${field} in`]: desired, ...company });
-      const fields = { code: rpc.called(field, rpc.as<string>()), ...reads };
+      const domain = rpc.where({ [`${called} in`]: desired, ...company });
+      const fields = { code: rpc.called(called, rpc.as<string>()), ...reads };
       const search = reads !== undefined && "active" in reads ? { inactive: true as const } : {};
       return rpc.rowsOf({ tryton }, model, domain, fields, search);
     },
@@ -160,9 +152,7 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
   });
 
   /** A category may leave its accounts to the one above it. */
-  async function accountsOf(
-    category: rpc.RowOf<typeof CATEGORY> | null,
-  ): Promise<Pick<Product, "revenue" | "expense">> {
+  async function accountsOf(category: rpc.RowOf<typeof CATEGORY> | null): Promise<Accounts> {
     if (category === null) return { revenue: null, expense: null };
     const { account_parent, parent, account_revenue: revenue, account_expense: expense } = category;
     if (account_parent && parent !== null)
@@ -170,14 +160,18 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
     return { revenue, expense };
   }
 
-  const productOf = async ({ id, active, account_category = null }: Row): Promise<Product> => ({
+  const productOf = async ({
+    id,
+    active,
+    account_category = null,
+  }: Row): Promise<Booked & Accounts> => ({
     id,
     ...(active === false ? { active } : {}),
     ...(await accountsOf(account_category)),
   });
 
   const id = (kind: Kind) => async (code: string) => (await codes.row(kind, code)).id;
-  const product = (code: string): Promise<Product> =>
+  const product = (code: string): Promise<Booked & Accounts> =>
     codes.kept(kinds.product, code, async () =>
       productOf(await codes.expected(kinds.product, code)),
     );
@@ -194,7 +188,11 @@ export function openLookup(tryton: Tryton, { now }: Pick<Surroundings, "now">) {
     booked: async (kind: keyof typeof read, code: string): Promise<number> =>
       (await codes.booked(kinds[kind], code, await read[kind](code))).id,
     /** One call per kind for those not known yet. What is not there, or twice, is told to whoever needs it. */
-    async load({ account, product, unit }: CodeOf): Promise<void> {
+    async load({
+      account,
+      product,
+      unit,
+    }: Readonly<Record<"account" | "product" | "unit", readonly string[]>>): Promise<void> {
       await codes.load(kinds.account, account);
       await codes.load(kinds.product, product, productOf);
       await codes.load(kinds.unit, unit);
@@ -319,18 +317,14 @@ export interface Guard {
 
 const JUST_TAKEN_MS = 1_000;
 
-/** @param model what is made: `account.invoice` @param type of the document: both sides may be companies of one database */
-export function openGuard(books: Books, model: string, type: "in" | "out"): Guard {
+/** @param model what is made: `account.invoice` @param of which of these */
+export function openGuard(books: Books, model: string, of: object = {}): Guard {
   const isErps = books.config.guard === "module";
   return {
     isErps,
     async known(marks) {
       if (!isErps || marks.length === 0) return new Map();
-      const domain = rpc.where({
-        ...(await rpc.ofCompany(books)),
-        "external_id in": marks,
-        ...(model === "account.invoice" ? { "type =": type } : {}),
-      });
+      const domain = rpc.where({ ...(await rpc.ofCompany(books)), "external_id in": marks, ...of });
       const rows = await rpc.rowsOf(books, model, domain, rpc.texts("external_id"));
       return new Map(rows.map(({ id, external_id }) => [external_id, id]));
     },

@@ -181,7 +181,7 @@ function recordsOf<K extends Kind>(
   books: Books,
   type: InvoiceType,
 ): Records<K, Facts, TrytonInvoice> {
-  const guard = openGuard(books, MODEL, type);
+  const guard = openGuard(books, MODEL, { "type =": type });
   const { ofSide, located, named, listed } = readsOf(books, type, guard);
   const fields = type === "out" ? TOLD : undefined;
   return {

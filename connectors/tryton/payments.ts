@@ -164,7 +164,7 @@ async function invoicesOf(books: Books, desired: readonly DesiredPayment[]): Pro
 }
 
 function recordsOf(books: Books): Records<"payment", Facts, Payment> {
-  const guards = { out: openGuard(books, MOVE, "out"), in: openGuard(books, MOVE, "in") };
+  const guard = openGuard(books, MOVE);
 
   async function found(domain: rpc.Domain, signal?: AbortSignal) {
     // Two companies of one database may both be on the platform: the payment of one is a payment of the other.
@@ -211,17 +211,15 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
   async function located(desired: readonly DesiredPayment[], { made, purpose }: Call) {
     const isOlder = ({ mark }: DesiredPayment): boolean => !made.has(mark) && !isSettlement(mark);
     const older = purpose === "delivery" ? desired.filter(isOlder) : [];
-    const known: number[] = [];
     // First of all: an entry that is known by now is seen by what looks afterwards.
-    for (const { document, mark } of older)
-      known.push(...(await guards[document.type].known([mark])).values());
+    const known = await guard.known(older.map(({ mark }) => mark));
     const invoices = await invoicesOf(books, desired);
     const on = invoices.map((id) => resourceOf({ id }));
     const bound = movesIn(desired.flatMap(({ binding }) => binding ?? []));
     // What the platform has moved to another invoice since it was booked is found wherever it stands, also by a store that
     // has lost its link.
     const named = rpc.either(
-      { "move.origin in": on, "move in": [...known, ...bound] },
+      { "move.origin in": on, "move in": [...known.values(), ...bound] },
       ...older.map(({ mark }) => ["move.description", "like", `${paymentMark(mark)} %`]),
     );
     const all = await found([DESCRIBED, named]);
@@ -236,13 +234,12 @@ function recordsOf(books: Books): Records<"payment", Facts, Payment> {
 
   /** Settlements have no guard of their own: a second one finds the invoice paid. */
   async function payOne({ document, mark, on }: DesiredPayment): Promise<void> {
-    const { amount, date, type } = document;
+    const { amount, date } = document;
     const { id: invoice, amount_to_pay: toPay } = rowOf(on);
     const over = isSettlement(mark) ? 0 : amount.compare(toPay);
     const how = over === 0 ? "all" : over > 0 ? "over" : "part";
     const description = `${payingMark(mark)} ${document.description}`;
     const payment: Paying = { invoice, amount, date, description, how };
-    const guard = guards[type];
     const isGuarded = guard.isErps && !isSettlement(mark);
     // The server module takes it for the move's external id.
     await guard.create(() => pay(books, payment, isGuarded ? { fuelbridge_payment: mark } : {}));

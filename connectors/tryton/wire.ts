@@ -324,12 +324,10 @@ export function openTryton(
     }
     session ??= logIn(askAt, options).catch((error: unknown) => {
       session = null;
-      const { message, waitMs } = error as LedgerError;
+      const { code, message, waitMs } = error as LedgerError;
       const sinceMs = surroundings.now().getTime();
-      if (isOf(error, "throttled"))
-        last = { code: "throttled", message, waitMs: waitMs ?? 0, sinceMs };
-      if (isOf(error, "unauthorised"))
-        last = { code: "unauthorised", message, waitMs: REFUSED_MS, sinceMs };
+      if (code === "throttled" || code === "unauthorised")
+        last = { code, message, waitMs: waitMs ?? REFUSED_MS, sinceMs };
       throw error;
     });
     return session;
