@@ -459,11 +459,7 @@ export function orders({ wire, config }: Central): GoodsTable<"order", GoodsRow>
           field: "date",
         });
     },
-    kept: (document) => ({
-      number: document.number,
-      words: { side: document.type },
-      lines: keptLines(document).map((line) => goodsLine(line)),
-    }),
+    kept: (document) => ({ lines: keptLines(document).map((line) => goodsLine(line)) }),
     async search({ side, marks, references, numbers, ids, days }, signal) {
       const external = side === "sale" ? externallyNumbered(marks, "FBO") : [];
       const isByReference = references.length > 0 && marks.length === 0;

@@ -104,7 +104,6 @@ export const orderTable = (records: Records, config: DesktopConfig): GoodsTable<
   can: { has: ["posted", "cancelled"], amend: { lines: "posted" } },
   kept: (document) => ({
     number: ascii(document.number),
-    words: { side: document.type },
     // Prices are compared by what a line comes to: QuickBooks keeps five digits of a rate.
     lines: orderLines(config, document).map((line) => goodsLine(line, line.amount)),
   }),
@@ -340,10 +339,9 @@ export function receiptTable(records: Records, config: DesktopConfig): GoodsTabl
         field: "type",
       });
     },
-    kept: ({ number, date, reference, lines }) => ({
+    kept: ({ number, reference, lines }) => ({
       number: ascii(number),
-      ...(date === null ? {} : { days: { date } }),
-      words: { side: "purchase", reference: referenceIn(`${TICKET}${ascii(reference)}`) },
+      words: { reference: referenceIn(`${TICKET}${ascii(reference)}`) },
       lines: lines.map((line) =>
         goodsLine({ product: line.product, quantity: countedOf(config.unit, line) }),
       ),

@@ -51,8 +51,7 @@ export function orderTable(online: Online): GoodsTable<"order", OrderRow> {
     },
     async kept(document) {
       const body = elementOf("order", await orderBody(online, document));
-      const lines = comparedIn(names, body);
-      return { number: oneLine(document.number), words: { side: document.type }, lines };
+      return { number: oneLine(document.number), lines: comparedIn(names, body) };
     },
     async search({ side, marks, references, numbers, ids, days }, signal) {
       const table = SIDES[side].order;

@@ -389,7 +389,7 @@ export interface GoodsTable<K extends GoodsKind, Row extends GoodsRow> {
   accept?(document: Documents[K]): void;
   /** What {@link kept} needs to know of the ERP, in few calls for all. */
   codes?(documents: readonly Documents[K][], call: Call): Promise<void>;
-  /** What these books keep of it. Left out: all that it says. @throws Refused when they cannot keep it */
+  /** What these books keep otherwise of it. Left out: nothing. @throws Refused when they cannot keep it */
   kept?(document: Documents[K]): Facts | Promise<Facts>;
   /** Was a step to where it stands begun, and is it to be taken again? Of those on the document's own side. */
   isUnfinished?(row: Row, document: Documents[K]): boolean | Promise<boolean>;
@@ -439,10 +439,10 @@ export function goodsAdapter<K extends GoodsKind, Row extends GoodsRow>(
     },
     async expected(documents, call) {
       await table.codes?.(documents, call);
-      return orRefused(
-        documents,
-        async (document) => (await table.kept?.(document)) ?? factsOf(document),
-      );
+      return orRefused(documents, async (document) => {
+        const [said, kept] = [factsOf(document), await table.kept?.(document)];
+        return { ...said, ...kept, words: { ...said.words, ...kept?.words } };
+      });
     },
     async locate(desired, { signal }) {
       const all: Entry<Row>[] = [];
