@@ -474,6 +474,23 @@ describe("what the ledger holds", () => {
     expect(await inspected()).toEqual({ is: "gone" });
   });
 
+  test("one that a person cancelled and entered anew under its mark is the new one; two that stand are told", async () => {
+    const ledger = await openLedger();
+    const sink = sinkOf(ledger, "invoices");
+    const item = itemOf(invoiceDocument("FL-1"));
+    const id = (await deliver(sink, item)).ids?.[0] ?? "";
+    const { seq: _, id: __, ...row } = one(ledger) as object as Record<string, unknown>;
+    const amended = ledger.enter("invoices", row).id;
+    const inspected = async () => (await sink.inspect?.([deliveredAs(sink, item, id)], never))?.[0];
+    const held = `${id} and ${amended}`;
+    expect(await inspected()).toMatchObject({ differences: [{ field: "record", held }] });
+    ledger.edit("invoices", id, { state: "cancelled" });
+    expect(await inspected()).toEqual({ is: "there", differences: [] });
+    expect(await deliver(sink, item)).toMatchObject({ outcome: "done", ids: [amended] });
+    ledger.edit("invoices", amended, { reference: "another" });
+    expect(await inspected()).toMatchObject({ differences: [{ held: "another" }] });
+  });
+
   test("a payment that the platform does not know of is told, until it calls the invoice paid", async () => {
     const ledger = await openLedger();
     const sink = sinkOf(ledger, "invoices");

@@ -407,8 +407,14 @@ function matching(desired: Desired, all: readonly Entry[]): Identified | null {
   return numbered.length > 0 ? foundBy("number", numbered) : null;
 }
 
-const foundBy = (by: Identity, entries: readonly Entry[]): Identified =>
-  entries.length === 1 ? { is: "one", entry: entries[0] as Entry, by } : { is: "several", entries };
+/** Of several the one that alone is not cancelled: a person entered it anew. */
+function foundBy(by: Identity, entries: readonly Entry[]): Identified {
+  const standing = entries.filter(({ status }) => status !== "cancelled");
+  const [entry, another] = standing.length === 0 ? entries : standing;
+  return entry !== undefined && another === undefined
+    ? { is: "one", entry, by }
+    : { is: "several", entries };
+}
 
 /** A document without a party (a payment) is never told by its number. */
 const isNumbered = (
