@@ -374,9 +374,13 @@ test("a flow that is told to run now is due at once", async () => {
   expect(await due()).toBe(new Date(clock.now().wallMs).toISOString());
 });
 
-test("a flow whose reading is stopped is not said to look now", async () => {
-  const { engine, office, bills } = await undecided("create");
-  trip(engine, { breaker: "credentials", scope: bills.from, detail: "401" });
+test("a flow whose reading is stopped is not said to look now, and looks next when its stop ends", async () => {
+  const { engine, office, bills, clock } = await undecided("create");
+  await office.runNow("all");
+  const waitMs = 3_600_000;
+  trip(engine, { breaker: "credentials", scope: bills.from, detail: "401", waitMs });
+  const { flows } = await office.status();
+  expect(flows[0]?.nextDueAt).toBe(new Date(clock.now().wallMs + waitMs).toISOString());
   expect(await refusal(office.runNow("all"))).toMatch(
     /No flow looks: credentials: 401.*release credentials/,
   );

@@ -6,6 +6,7 @@ import type { FaultCode } from "../core/faults.ts";
 import { DAY_MS, dayBefore, iso, lastDayOf } from "../core/time.ts";
 import { placeOf, type Quiet, toldOf } from "../core/silence.ts";
 import type { Backfills } from "../engine/backfill.ts";
+import { unreadBy } from "../engine/breakers.ts";
 import type { Daemon } from "../engine/daemon.ts";
 import { endpointOf, type Engine, type Flow, type Schedule } from "../engine/engine.ts";
 import { type Asking, type LateCode, lateOf, outOfStep, patienceOf } from "../engine/schedule.ts";
@@ -228,6 +229,9 @@ function flowStatus(engine: Engine, flow: Flow, daemon: Daemon | null) {
   const counts = store.deliveries.counts(flow.flow);
   const count = (state: string): number => counts.get(state) ?? 0;
   const waits = store.waits.ofFlow(flow.flow);
+  const stop = unreadBy(engine, flow);
+  // 0: it was asked to look at once.
+  const dueMs = row?.next_due_ms === 0 ? clock.now().wallMs : (row?.next_due_ms ?? null);
   const state: FlowState = flow.paused
     ? "paused"
     : daemon?.isRunning(flow.name)
@@ -244,8 +248,10 @@ function flowStatus(engine: Engine, flow: Flow, daemon: Daemon | null) {
     lastSuccessAt: isoOrNull(row?.success_ms),
     /** Since when its source cannot be read; null: it can. */
     failingSince: isoOrNull(row?.failing_ms),
-    // 0: it was asked to look at once.
-    nextDueAt: row?.next_due_ms === 0 ? iso(clock.now().wallMs) : isoOrNull(row?.next_due_ms),
+    /** Not before its stop ends; null: nobody knows when. */
+    nextDueAt: isoOrNull(
+      stop === null ? dueMs : stop.untilMs && Math.max(stop.untilMs, dueMs ?? 0),
+    ),
     lastError: lastErrorOf(row),
     received: [...counts.values()].reduce((sum, one) => sum + one, 0),
     pending: count("pending") + count("frozen"),
