@@ -237,7 +237,11 @@ interface Compared {
   readonly differing: readonly { number: string; verdict: string; fields: Members[] }[];
 }
 
-test("before a changed mapping is put to work, map shows what it would send otherwise", async () => {
+interface Doctor {
+  readonly examinations: readonly { readonly what: string; readonly note?: string }[];
+}
+
+test("before a changed mapping is put to work, map shows what it would send otherwise, and doctor says how many", async () => {
   const last = ["map", "invoices-issued", "--last", "40"];
   const sent = numbersIn("invoices", "number").length;
   const before = await site.askCommand<Compared>(...last);
@@ -253,6 +257,12 @@ test("before a changed mapping is put to work, map shows what it would send othe
     fields: [{ before: "FRAME-2026", now: "FRAME-2027" }],
   });
   expect(numbersIn("invoices", "number")).toHaveLength(sent);
+  const notes = ({ examinations }: Doctor) =>
+    examinations.flatMap(({ what, note }) => (what.startsWith("flow ") ? [[what, note]] : []));
+  expect(notes(await site.askCommand<Doctor>("doctor"))).toEqual([]);
+  expect(notes(await askWith<Doctor>(text, "doctor"))).toEqual([
+    ["flow invoices-issued", expect.stringMatching(/^\d+ documents of the last 200 records would/)],
+  ]);
 });
 
 test("a mistake in a site's module is told with its file and line, exit code 3, and no stack", async () => {

@@ -20,6 +20,7 @@ import type { Status } from "../office/answers.ts";
 import { ask } from "../app/ask.ts";
 import { type Answer, ofEach } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";
+import { lookAtLast, openMapping } from "./map.ts";
 import { loadCompanies, loadConfiguration, loadSharers } from "../app/configuration.ts";
 import { openLooking } from "../app/endpoints.ts";
 import { untilSignal } from "../app/process.ts";
@@ -115,7 +116,13 @@ async function examineAll(
   const examined: Examined[] = own.examined.map((one) => ({ endpoint: "here", ...one }));
   // A table that cannot be trusted is a fault of its own, and nothing is looked up by the others.
   const trusted = own.examined.every(({ fault }) => fault?.code !== TABLES);
-  for (const [name, endpoint] of openLooking(config, governor, kept)) {
+  const endpoints = openLooking(config, governor, kept);
+  if (trusted && existsSync(config.state))
+    for (const { name } of config.flows) {
+      const told = await examineFlow(config, name, asked, endpoints);
+      if (told !== null) examined.push({ endpoint: "here", ...told });
+    }
+  for (const [name, endpoint] of endpoints) {
     const needs = needsOf(config, trusted ? tables : NO_TABLES, days, name);
     try {
       for (const one of await examine(endpoint, needs, signal))
@@ -154,6 +161,29 @@ async function ownExaminations(config: Config, asked: Asked, tables: Tables) {
   const fault = existsSync(config.state) ? await faultOf(() => asked(look)) : null;
   if (fault !== null) examined.push({ what: "documents that wait", fault });
   return { examined, days, kept };
+}
+
+/** So many of its newest documents are mapped anew. */
+const LAST = 200;
+
+/** What a flow has delivered stays as it is when its mapping, a profile or a table is changed. Null: nothing would differ. */
+async function examineFlow(
+  config: Config,
+  name: string,
+  asked: Asked,
+  endpoints: ReadonlyMap<string, Endpoint>,
+): Promise<Examination | null> {
+  const what = `flow ${name}`;
+  let count = 0;
+  const fault = await faultOf(async () => {
+    const opened = openMapping(config, name);
+    const { differing } = await asked((office) => lookAtLast(office, opened, endpoints, LAST));
+    count = differing.filter(({ sent }) => sent).length;
+  });
+  if (fault !== null) return { what, fault };
+  const command = `fuelbridge map ${name} --last ${LAST}`;
+  const note = `${counted(count, "document")} of the last ${LAST} records would be sent otherwise now, and ${count === 1 ? "stays" : "stay"} as sent: ${command} shows them`;
+  return count === 0 ? null : { what, fault: null, note };
 }
 
 /** What cannot be reached is not examined. */

@@ -9,6 +9,7 @@ import { type Config, type FlowConfig, mappingOf } from "../config/config.ts";
 import { openTables } from "../config/crossref.ts";
 import { PLATFORM } from "../config/flows.ts";
 import {
+  type Endpoint,
   type Item,
   type Mapping,
   type References,
@@ -86,7 +87,7 @@ function flowIn({ file, flows }: Config, name: string): FlowConfig {
 }
 
 /** @throws ConfigurationError when there is no such flow */
-function openMapping(config: Config, name: string): OpenMapping {
+export function openMapping(config: Config, name: string): OpenMapping {
   const flow = flowIn(config, name);
   const tables = openTables(config.crossReferences);
   const { currency, timeZone } = config;
@@ -241,27 +242,38 @@ interface Judged {
 }
 
 async function mapLast(file: string, opened: OpenMapping, count: number): Promise<Answer> {
-  const { config, flow } = opened;
+  const { config } = opened;
   const endpoints = openLooking(config, NOBODY_ASKS);
   try {
-    const sink = endpoints.get(flow.to.endpoint)?.sinks[flow.to.name] as Sink;
-    const judged = await fromStore(file, config, async (office) => {
-      const samples = (await office?.samples({ flow: flow.name, text: null, last: count })) ?? [];
-      // What a receiver calls a document enters some of the bytes that are sent to it.
-      const counterparts = await withLinks(office, opened, (find) =>
-        samples.map(({ id }) => find(opened.mapping.kind, id)),
-      );
-      return withLinks(office, opened, (find) =>
-        samples.map((sample, at) =>
-          judge(opened, sink, { sample, find, counterpart: counterparts[at] ?? null }),
-        ),
-      );
-    });
-    const data = lookedAt(opened, judged);
+    const data = await fromStore(file, config, (office) =>
+      lookAtLast(office, opened, endpoints, count),
+    );
     return { data, text: lastText(data) };
   } finally {
     for (const endpoint of endpoints.values()) await endpoint.close();
   }
+}
+
+/** What the last records of a flow would become now, beside what was sent of them. */
+export async function lookAtLast(
+  office: Office | null,
+  opened: OpenMapping,
+  endpoints: ReadonlyMap<string, Endpoint>,
+  last: number,
+) {
+  const { flow } = opened;
+  const sink = endpoints.get(flow.to.endpoint)?.sinks[flow.to.name] as Sink;
+  const samples = (await office?.samples({ flow: flow.name, text: null, last })) ?? [];
+  // What a receiver calls a document enters some of the bytes that are sent to it.
+  const counterparts = await withLinks(office, opened, (find) =>
+    samples.map(({ id }) => find(opened.mapping.kind, id)),
+  );
+  const judged = await withLinks(office, opened, (find) =>
+    samples.map((sample, at) =>
+      judge(opened, sink, { sample, find, counterpart: counterparts[at] ?? null }),
+    ),
+  );
+  return lookedAt(opened, judged);
 }
 
 /** Nothing is asked of the platform here. */
