@@ -46,8 +46,8 @@ interface MatchQuestion {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What makes a paper of a record, or of a document that was sent. */
-type Reader = (record: Row) => AnyPaper | null;
+/** Takes a record, or a document that was sent. */
+type Taking = (record: Row, own: Own) => void;
 
 /** Cross-reference tables whose rows name one thing twice, or say what the site itself knows. */
 interface Rows {
@@ -224,50 +224,49 @@ export class Matcher {
         for (const { text } of page) addPrice(recordOf(text));
         yield undefined;
       }
-    const references: Readonly<Record<string, (record: Row) => void>> = {
-      rackPrices: (record) => addPrice(record),
-      supplierTerminals: addPlace,
-      locations: addPlace,
-      connections: (record) => reference.addLink(read.connection(record)),
-    };
-    for (const [name, take] of Object.entries(references))
-      for (const { flow } of this.#flowsFrom(name))
-        for (const page of this.#records(flow)) {
-          for (const { text } of page) take(recordOf(text));
-          yield undefined;
-        }
     const issuing = this.#flowsTo("invoices");
-    /** What we sent has the day that it has in the ERP: the platform knows when it came there. `sent`: as it was sent. */
-    const add = (paper: AnyPaper | null, sent: Own | null = null): void => {
+    /** What we sent has the day that it has in the ERP: the platform knows when it came there. */
+    const add = (paper: AnyPaper | null): void => {
       const isSale = paper?.kind === "invoice" && paper.direction === "sale";
-      const own = sent ?? (isSale ? this.#ownOf(issuing, paper) : null);
-      matching.add(paper && { ...paper, ...own }, sent !== null);
+      matching.add(paper && { ...paper, ...(isSale ? this.#ownOf(issuing, paper) : null) });
     };
-    const kept: Readonly<Record<string, Reader>> = {
-      orders: read.order,
-      deliveryTickets: read.ticket,
-      invoicesIssued: read.sale,
-      invoicesPayable: read.purchase,
+    const addSale = (record: Row): void => {
+      if (typeof record["companyId"] === "string") reference.us ??= record["companyId"];
+      add(read.sale(record));
     };
-    for (const [name, reader] of Object.entries(kept))
+    /** What the platform told, since when (lists are whole, and of all sites), and what is made of it. */
+    const told: readonly (readonly [name: string, since: string, take: Taking])[] = [
+      ["rackPrices", "", (record) => addPrice(record)],
+      ["supplierTerminals", "", addPlace],
+      ["locations", "", addPlace],
+      ["connections", "", (record) => reference.addLink(read.connection(record))],
+      ["orders", since, (record) => add(read.order(record))],
+      ["deliveryTickets", since, (record) => add(read.ticket(record))],
+      ["invoicesIssued", since, addSale],
+      ["invoicesPayable", since, (record) => add(read.purchase(record))],
+    ];
+    for (const [name, after, take] of told)
       for (const from of this.#flowsFrom(name))
-        for (const page of this.#records(from.flow, since)) {
-          const ours =
-            name === "invoicesIssued" ? recordOf(page[0]?.text ?? "")["companyId"] : null;
-          if (typeof ours === "string") reference.us ??= ours;
+        for (const page of this.#records(from.flow, after)) {
           for (const { text } of page)
-            if (!isElsewhere(this.#engine, from, text)) add(reader(recordOf(text)));
+            if (after === "" || !isElsewhere(this.#engine, from, text)) take(recordOf(text), {});
           yield undefined;
         }
-    const sent: Readonly<Record<string, Reader | null>> = {
-      invoices: read.sale,
-      tickets: read.ticket,
-      freightRates: null,
-      supplierTerminals: null,
-      customers: null,
-      suppliers: null,
+    const addSent = (paper: AnyPaper | null, own: Own): void =>
+      matching.add(paper && { ...paper, ...own }, true);
+    const nameParty = ({ id, name }: Row): void => {
+      if (typeof name === "string") reference.nameParty(String(id ?? ""), name);
     };
-    for (const [name, reader] of Object.entries(sent))
+    /** And what was sent to it. */
+    const sent: Readonly<Record<string, Taking>> = {
+      invoices: (record, own) => addSent(read.sale(record), own),
+      tickets: (record, own) => addSent(read.ticket(record), own),
+      freightRates: (record) => reference.addFreightRate(read.freightRate(record)),
+      supplierTerminals: addPlace,
+      customers: nameParty,
+      suppliers: nameParty,
+    };
+    for (const [name, take] of Object.entries(sent))
       for (const to of this.#flowsTo(name))
         for (const page of pagesBy("record", (after) =>
           papers.sent(to.mapping.kind, to.flow, after, PAGE),
@@ -277,13 +276,7 @@ export class Matcher {
               id: platformId ?? undefined,
               connectionId: /\/connections\/([^/ ]+)\//.exec(target)?.[1],
             });
-            const row = recordOf(body);
-            if (reader !== null) add(reader({ ...row, ...known }), this.#ownIn(to, text));
-            else if (name === "supplierTerminals") addPlace({ ...row, ...known });
-            else if (name === "freightRates")
-              reference.addFreightRate(read.freightRate({ ...known, ...row }));
-            else if (typeof row["name"] === "string")
-              reference.nameParty(platformId ?? "", row["name"]);
+            take({ ...recordOf(body), ...known }, this.#ownIn(to, text));
           }
           yield undefined;
         }
