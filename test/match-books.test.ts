@@ -187,6 +187,7 @@ interface Book {
   readonly settings?: Partial<MatchSettings>;
   /** From when on the list of ULSD at T-1 says what. */
   readonly prices?: Readonly<Record<string, number>>;
+  readonly pricesThere?: Readonly<Record<string, number>>;
   /** Freight of 210 and 10 % is agreed with the buyer. */
   readonly hasLane?: boolean;
 }
@@ -469,6 +470,34 @@ const books: Readonly<Record<string, Book>> = {
     papers: [...LOAD, BILL, invoice("S-1", [["ULSD", 7950, 0, NET]])],
     answer: ["order-price certain 19875.00 us"],
   },
+  "it was loaded at another terminal than was ordered, and billed at the list of that one": {
+    papers: [
+      order("O-1", 8000, {}, { buyPrice: null, terminalCode: "T-2" }),
+      ...LOAD.slice(1),
+      invoice("B-1", [["ULSD", 7950, 2.41, { location: "T-1" }]]),
+      invoice("B-2", [["ULSD", 7950, 2.41, { location: "T-1" }]], { status: "VOID" }),
+      SALE,
+    ],
+    prices: { "2026-11-09T07:00:00Z": 2.41 },
+    pricesThere: { "2026-11-09T07:00:00Z": 2.3 },
+    hasLane: true,
+    answer: [],
+  },
+  "the head office pays what a branch received": {
+    papers: [...LOAD, BILL, invoice("S-1", [["ULSD", 7950, 2.5]], { payerCompanyId: OTHER })],
+    answer: [],
+  },
+  "a ticket has gross gallons alone, and the line bills net and names its gross": {
+    papers: [
+      LOAD[0] as Paper,
+      ticket("DT-1", "4711", [], {
+        productLines: [{ product_name: "ULSD", gross_gallons: 8000, net_gallons: null }],
+      }),
+      BILL,
+      SALE,
+    ],
+    answer: [],
+  },
   "liters are billed as gallons": {
     papers: [...LOAD, invoice("B-1", [["ULSD", 30_094, 2.4]]), SALE],
     answer: ["quantity certain 53145.60 us"],
@@ -509,7 +538,7 @@ const books: Readonly<Record<string, Book>> = {
 
 test.each(Object.entries(books))(
   "%s",
-  (_, { papers, answer, settings, prices = {}, hasLane = false }) => {
+  (_, { papers, answer, settings, prices = {}, pricesThere = {}, hasLane = false }) => {
     const whole = papers.map((paper) => {
       if (paper === null) throw new Error("a paper that is not as the platform specifies it");
       return paper;
@@ -533,16 +562,17 @@ test.each(Object.entries(books))(
           }),
         ),
       );
-    for (const [from, price] of Object.entries(prices))
-      reference.addPrice({
-        company: SELLER as string,
-        terminal: "T-1",
-        product: "ULSD",
-        price: Decimal.of(String(price)),
-        spread: Decimal.zero,
-        fromMs: Date.parse(from),
-        untilMs: null,
-      });
+    for (const [terminal, list] of Object.entries({ "T-1": prices, "T-2": pricesThere }))
+      for (const [from, price] of Object.entries(list))
+        reference.addPrice({
+          company: SELLER as string,
+          terminal,
+          product: "ULSD",
+          price: Decimal.of(String(price)),
+          spread: Decimal.zero,
+          fromMs: Date.parse(from),
+          untilMs: null,
+        });
     for (const paper of whole) matching.add(paper);
     const { findings } = run(matching, { today: TODAY, ...settings });
     expect(

@@ -346,9 +346,7 @@ export class Papers {
   readonly #textsAt = remembered((seq: Seq): unknown => JSON.parse(this.#text(seq)), PAGES_MAX);
 
   #text(seq: Seq): string {
-    const paper = this.#page(seq - (seq % PAGE))[seq % PAGE];
-    if (paper === undefined) throw new RangeError(`there is no paper at ${seq}`);
-    return paper.text;
+    return this.#page(seq - (seq % PAGE))[seq % PAGE]?.text ?? "";
   }
 
   #addTicket({ number, bols, order }: Ticket, seq: Seq): void {
@@ -462,18 +460,21 @@ export class Papers {
     return { by: null, tickets: [] };
   }
 
-  /** Those of another party are none. Where several are left, those with the product, and of its days. */
+  /** Those of another party and order are none. Where several are left, those with the product, and of its days. */
   #fitting(
     named: readonly Seq[],
-    { line, invoice: { direction, party } }: Line,
+    { line, invoice: { direction, party, order } }: Line,
     whom: "party" | "any" | "product",
   ): readonly Seq[] {
     const name = line.product === null ? null : this.#names.product(line.product);
     const theirs = named
       .map((seq) => ({ seq, ticket: this.#textsAt(seq) as Ticket }))
-      .filter(({ ticket: { supplier, receiver } }) => {
-        const other = direction === "sale" ? receiver : supplier;
-        return whom === "any" || other === null || party === "" || other === party;
+      .filter(({ ticket }) => {
+        const other = direction === "sale" ? ticket.receiver : ticket.supplier;
+        // A head office pays what a branch has ordered and received.
+        const isOrdered = direction === "sale" && order !== null && ticket.order === order;
+        const isAny = whom === "any" || isOrdered || other === null || party === "";
+        return isAny || other === party;
       });
     const exact = theirs.filter(
       ({ ticket }) =>

@@ -159,7 +159,7 @@ function billedTwice({ lines, group }: Load, { run, explained }: Situation): Ver
       isCertain: isSure(one) || group.tickets.length === 0,
       billed: gallons,
       expected: zero,
-      isGallons: true,
+      perGallon: null,
       over: amount,
       cause: `The load ${numberOf(one) ?? ""} is billed twice: again on ${nameOf(one)}.`,
     };
@@ -219,6 +219,10 @@ function quantity(load: Load, situation: Situation): Verdict {
   const [expected, there] = [basis && group[basis], group[other]];
   if (!basis || !expected) return null;
   if (run.isAlike(billed, expected)) return NONE;
+  // The ticket lacks the figure that is billed: by its own two figures the line may fit the other one.
+  const own = (of: typeof basis) => sumOf(lines, ({ line }) => line[`${of}Gallons`]);
+  const isBilled = wanted !== null && wanted !== basis && own(wanted)?.equals(billed) === true;
+  if (isBilled && run.isAlike(own(basis) ?? billed, expected)) return NONE;
   // Billed figures are whole gallons, each rounded, or a little off.
   const rounding = larger(expected.abs().times(HALF_PERMILLE), Decimal.of(String(lines.length)));
   const isOther = there?.isWithin(rounding, billed) === true;
@@ -235,7 +239,7 @@ function quantity(load: Load, situation: Situation): Verdict {
     group.figures.some((one) => ordered?.isWithin(run.tolerance(expected).times(FOUR), one));
   const isCertain = lines.every(isSure) && isSigned && wanted === basis && isWhole && !isPart;
   const compared = `billed gallons and the ticket's, ${basis}`;
-  const values = { compared, billed, expected, isGallons: true, each: rate };
+  const values = { compared, billed, expected, perGallon: rate };
   // Where its own figure of the basis is what it bills, alone or with both alike, it only happens to fit the ticket's other one.
   const isItsOwn = first.line[`${basis}Gallons`]?.equals(first.line.gallons ?? billed) === true;
   if (isOther && agreed !== null && !isItsOwn) {
@@ -298,7 +302,7 @@ function noDelivery({ group, lines, first, billed }: Load, situation: Situation)
     isCertain: tickets !== "" || named !== null,
     billed,
     expected: zero,
-    isGallons: true,
+    perGallon: null,
     over: sumOf(lines, (one) => one.line.amount),
     cause,
     next: "Ask the driver or the carrier for the ticket; without one dispute or credit the line.",
@@ -315,11 +319,18 @@ function listsOf(
   one: JoinedLine,
   group: Group,
   run: Run,
-  terminals = [...terminalsOf(group), one.line.location ?? ""],
+  terminals = terminalsFor(one, group, run),
 ) {
   const when = namedDay(one.line.deliveredDate ?? group.tickets[0]?.day ?? "");
   if (when === "") return null;
   return run.reference.inForce(terminals, group.product, when, one.invoice, run);
+}
+
+/** First the one that is billed, where another paper names it, too: it may be another one than was ordered. */
+function terminalsFor({ line: { location } }: JoinedLine, group: Group, { names }: Run): string[] {
+  const [all, billed] = [terminalsOf(group), location ?? ""];
+  const isBilled = (text: string) => names.terminal(text) === names.terminal(billed);
+  return [...all.filter(isBilled), ...all, billed];
 }
 
 /** What a line was billed at beside what it should be. */
@@ -330,7 +341,7 @@ function priced(
 ): Verdict {
   if (isNear(found.billed, found.expected, PRICE_STEP)) return NONE;
   explained.add(it.about);
-  return { ...found, each: it.line.gallons };
+  return { ...found, onGallons: it.line.gallons };
 }
 
 /** A line's rack price beside the lists in force. `isOld`: is it looked for in earlier lists, or in none that is here? */
@@ -374,8 +385,8 @@ function wrongTerminal(billed: Billed, { run, explained }: Situation): Verdict {
   const [wrongly, rightly] = prices;
   if (!wrongly || !rightly) return found;
   explained.add(billed.about);
-  const { gallons: each } = line;
-  return { ...found, each, over: each && wrongly.minus(rightly).times(each) };
+  const over = line.gallons && wrongly.minus(rightly).times(line.gallons);
+  return { ...found, onGallons: line.gallons, over };
 }
 
 /** Of what was ordered a gallon at, the nearest to its rate; null: no order says. */
@@ -505,10 +516,10 @@ function taxes(
       found.push({ ...named("tax-amount", at), ...one, cause: `${tax}: ${one.cause}` });
     const usual = run.reference.taxRate(invoice, line);
     if (usual === null || isNear(rate, usual.rate, RATE_STEP)) continue;
-    const each = gallons ?? (rate.sign === 0 ? zero : amount.over(rate, 6));
+    const onGallons = gallons ?? (rate.sign === 0 ? zero : amount.over(rate, 6));
     const who = usual.isStated ? "crossref/tax-rates.csv says" : "usual here is";
     const cause = `${tax} is billed at ${amountText(rate)}; ${who} ${amountText(usual.rate)}.`;
-    const values = { isCertain: usual.isStated, billed: rate, expected: usual.rate, each };
+    const values = { isCertain: usual.isStated, billed: rate, expected: usual.rate, onGallons };
     found.push({ ...named("tax-rate", at), ...values, cause });
   }
   const billed = sumOf(rest, ({ gallons }) => gallons);
@@ -519,7 +530,7 @@ function taxes(
   });
   if (!billed || !sold || isTaxed) return found;
   const cause = `${tax} is on ${billed.plain()} gallons, ${sold.plain()} are billed.`;
-  const values = { billed, expected: sold, isGallons: true, each: rest[0]?.rate ?? null };
+  const values = { billed, expected: sold, perGallon: rest[0]?.rate ?? null };
   return [...found, { compared, name: "tax-gallons", isCertain: false, ...values, cause }];
 }
 
@@ -568,8 +579,7 @@ function netFromGross(
     compared: `net gallons and ${gross.plain()} gross at ${temperature.plain()} °F, API ${gravity.plain()}`,
     billed: net,
     expected,
-    isGallons: true,
-    each: rateOf(lines) ?? (own ? priceOf(own, direction) : null),
+    perGallon: rateOf(lines) ?? (own ? priceOf(own, direction) : null),
     cause: `The ticket says ${net.plain()} net; ${gross.plain()} gross × ${factor.plain()} is ${expected.plain()} (API MPMS 11.1, table 6B).`,
     next: "Ask the terminal or the driver for the meter's ticket; correct temperature, gravity or net gallons.",
   };
@@ -608,7 +618,7 @@ function notBilled({ ticket, direction, party, groups }: Delivered, situation: S
     isCertain: true,
     billed: zero,
     expected,
-    isGallons: true,
+    perGallon: null,
     over: worth.length === 0 ? null : Decimal.sum(worth).negated(),
     cause: `Ticket ${ticket.number} of ${ticket.day} is signed, and ${what} is on no invoice.`,
     next: NOT_BILLED[direction],
@@ -640,7 +650,7 @@ function partDelivered(
   const [billed] = figures.filter((one) => one !== null);
   if (!expected || !billed) return null;
   if (figures.some((one) => one !== null && run.isAlike(one, expected))) return NONE;
-  const values = { billed, expected, isGallons: true, each: priceOf({ ordered }, "sale") };
+  const values = { billed, expected, perGallon: priceOf({ ordered }, "sale") };
   const cause = `${expected.plain()} gallons of ${product} were ordered, ${billed.plain()} delivered.`;
   const isLess = billed.compare(expected) < 0;
   const next = isLess ? "Deliver the rest, or close the order." : "Ask why more was delivered.";

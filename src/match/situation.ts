@@ -67,12 +67,13 @@ export interface Difference extends Partial<Subject> {
   readonly isCertain: boolean;
   /** Which values were compared. */
   readonly compared?: string;
-  /** Money, or gallons, or rates. */
+  /** Gallons, or rates, or else money. */
   readonly billed?: Decimal | string | null | undefined;
   readonly expected?: Decimal | string | null | undefined;
-  readonly isGallons?: boolean;
-  /** What one more of it comes to: its rate where it is gallons, else on how many gallons a rate is. Left out: it is money. */
-  readonly each?: Decimal | null;
+  /** What a gallon comes to, where they are gallons; null: it cannot be told. */
+  readonly perGallon?: Decimal | null;
+  /** On how many gallons they are, where they are rates. */
+  readonly onGallons?: Decimal | null;
   /** What was billed too much, in money, where that is said otherwise; negative: too little. Null: it cannot be told. */
   readonly over?: Decimal | null;
   /** Nobody is owed it. */
@@ -169,12 +170,12 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
  * `levied`: of a gallon of it, in taxes.
  */
 export function findingOf(it: Rule & Subject & Difference, levied: Decimal, partyName: string) {
-  const { name, direction, party, day, compared, lines = [], isGallons = false } = it;
+  const { name, direction, party, day, compared, lines = [], perGallon, onGallons } = it;
   const isFigures = it.billed instanceof Decimal && it.expected instanceof Decimal;
   const off = isFigures ? it.billed.minus(it.expected) : null;
-  const each = it.each === undefined ? Decimal.one : it.each;
+  const each = [perGallon, onGallons, Decimal.one].find((one) => one !== undefined);
   const untaxed = it.over === undefined ? ((each && off?.times(each)) ?? null) : it.over;
-  const gallons = isGallons ? off : null;
+  const gallons = perGallon === undefined ? null : off;
   const exact = gallons?.times(levied) ?? zero;
   const taxes = exact.round(2);
   const over = untaxed?.plus(taxes) ?? null;
@@ -207,7 +208,7 @@ export function findingOf(it: Rule & Subject & Difference, levied: Decimal, part
     /** Digits; null: it is not about gallons. */
     gallons: shown(gallons?.round(2)),
     /** Gallons of which each is billed at a rate that differs; null: it is not about a rate. */
-    worth: shown(isGallons ? null : it.each),
+    worth: shown(onGallons),
     /** Money in the company's currency, without a sign; null: it cannot be told, or it comes to nothing. */
     amount,
     /** Who is owed it; null: nobody, it only has to be looked at. */

@@ -4,7 +4,6 @@ import { amountText, byText, counted, grouped } from "../core/text.ts";
 import type { KeptFinding } from "../engine/match.ts";
 import { type MatchReport, sizeOf } from "../match/report.ts";
 import { type Finding, SIDES } from "../match/situation.ts";
-import type { Status } from "../office/answers.ts";
 import * as say from "./blocks.ts";
 import { asCsv } from "./csv.ts";
 
@@ -14,27 +13,17 @@ export function headOf(
   currency = "",
 ): string {
   const { all, match, differ, wait, alone, left } = invoices;
-  const [forUs, againstUs, about] = [sums.forUs, sums.againstUs, notBilled.about].map((sum) =>
-    amountText(Decimal.of(sum), currency),
-  );
+  const shown = (sum: string): string => amountText(Decimal.of(sum), currency);
   return [
-    `Of ${all} invoices ${match} match; ${differ} differ: ${forUs} for us, ${againstUs} against us`,
+    `Of ${all} invoices ${match} match; ${differ} differ: ${shown(sums.forUs)} for us, ${shown(sums.againstUs)} against us`,
     wait > 0 && `${wait} wait for a paper`,
     alone > 0 && `${alone} cannot be compared: no ticket, order or price of theirs is here`,
     left > 0 && `${left} bill no fuel or are drafts or void`,
-    `${counted(notBilled.deliveries, "delivery", "deliveries")} not billed: about ${about}.`,
+    `${counted(notBilled.deliveries, "delivery", "deliveries")} not billed: about ${shown(notBilled.about)}.`,
   ]
     .filter(Boolean)
     .join("; ");
 }
-
-/** Why papers were not compared when that was last tried; nothing where they were. */
-export const troubleOf = (trouble: Status["matching"]["trouble"]): say.Blocks =>
-  trouble !== null &&
-  say.entry(
-    say.say`They could not be compared ${say.at(trouble.at)}: ${trouble.message}`,
-    trouble.next,
-  );
 
 /** What a terminal shows of a run: its sums, and findings by rule and party. */
 export const matchView = (report: MatchReport): say.Blocks => [

@@ -47,7 +47,11 @@ export async function match(asked: Asked): Promise<Answer> {
         ? "They were never compared; the daemon does it every night."
         : say.say`Last compared ${say.ago(last.at)}, ${say.dayOf(last.report.from)} to ${say.dayOf(last.report.to)}: ${view.headOf(last.report, currency)}`,
     ),
-    view.troubleOf(trouble),
+    trouble !== null &&
+      say.entry(
+        say.say`They could not be compared ${say.at(trouble.at)}: ${trouble.message}`,
+        trouble.next,
+      ),
     html`<form method="get" action="/match">
       <div class="line">
         ${periodFields("", given)}
