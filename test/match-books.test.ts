@@ -466,6 +466,10 @@ const books: Readonly<Record<string, Book>> = {
     ],
     answer: [],
   },
+  "gallons are credited, and their taxes stay billed": {
+    papers: [...LOAD, BILL, SALE, invoice("CM-1", [["ULSD", -500, 2.5]])],
+    answer: ["quantity certain 1250.00 us"],
+  },
   "nothing is billed for what was delivered": {
     papers: [...LOAD, BILL, invoice("S-1", [["ULSD", 7950, 0, NET]])],
     answer: ["order-price certain 19875.00 us"],

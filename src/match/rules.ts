@@ -688,8 +688,9 @@ function rule<One extends Subject>(
       if (verdict === null) continue;
       const found = ("cause" in verdict ? [verdict] : verdict).map((it) => {
         const all = { ...made, ...one, ...it };
-        const levied = all.lines?.[0] ? taxOn(all.lines[0], run) : zero;
-        return findingOf(all, levied, run.reference.party(all.party));
+        // What is said of one line among others is levied by its own invoice.
+        const lines = all.over === undefined ? all.lines : all.lines?.slice(0, 1);
+        return findingOf(all, taxOn(lines ?? [], run), run.reference.party(all.party));
       });
       const standing = found.filter((it) => !isMended(it, corrections));
       run.judged(made, one, standing);

@@ -240,8 +240,8 @@ const nameOfTax = ({ taxType, authority, productRef }: TaxLine): string =>
 const gallonsOf = (all: readonly { gallons: Decimal | null }[]): Decimal =>
   Decimal.sum(all.flatMap(({ gallons }) => gallons ?? []));
 
-/** What an invoice levies, by tax, authority and product, and the fuel that it is on: all where it names no product. */
-export function levied({ lines, taxes }: Invoice, run: Run) {
+/** What invoices levy, by tax, authority and product, and the fuel that it is on: all where it names no product. */
+export function levied({ lines, taxes }: Pick<Invoice, "lines" | "taxes">, run: Run) {
   const fuel = lines.filter((line) => line.kind === "fuel");
   return Array.from(Map.groupBy(taxes, nameOfTax), ([name, own]) => {
     const product = own[0]?.productRef ?? null;
@@ -251,10 +251,14 @@ export function levied({ lines, taxes }: Invoice, run: Run) {
   });
 }
 
-/** What is levied on a gallon of a line, by the taxes that are on as many gallons as its invoice bills. */
-export function taxOn({ invoice, line }: JoinedLine, run: Run): Decimal {
-  const rates = levied(invoice, run).flatMap(({ own, isOn, fuel }) =>
-    isOn(line) && run.isAlike(gallonsOf(own), gallonsOf(fuel)) ? (own[0]?.rate ?? []) : [],
+/** What is levied on a gallon of lines of one product, by the taxes that are on as many gallons as their invoices bill of it. */
+export function taxOn(about: readonly JoinedLine[], run: Run): Decimal {
+  const invoices = [...new Set(about.map(({ invoice }) => invoice))];
+  const [lines, taxes] = [invoices.flatMap((it) => it.lines), invoices.flatMap((it) => it.taxes)];
+  const rates = levied({ lines, taxes }, run).flatMap(({ own, isOn, fuel }) =>
+    about.some(({ line }) => isOn(line)) && run.isAlike(gallonsOf(own), gallonsOf(fuel))
+      ? (own[0]?.rate ?? [])
+      : [],
   );
   return Decimal.sum(rates);
 }
