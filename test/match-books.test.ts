@@ -491,6 +491,17 @@ const books: Readonly<Record<string, Book>> = {
     papers: [...LOAD, BILL, invoice("S-1", [["ULSD", 7950, 2.5]], { payerCompanyId: OTHER })],
     answer: [],
   },
+  "two customers share an order, and one of them is not billed": {
+    papers: [
+      order("O-1", 8000),
+      ticket("DT-1", "4711", [["ULSD", 5000, 4970]]),
+      ticket("DT-2", "4712", [["ULSD", 3000, 2980]], { receiverCompanyId: OTHER }),
+      invoice("B-1", [["ULSD", 4970, 2.4]]),
+      invoice("B-2", [["ULSD", 2980, 2.4, { bolNumber: "4712" }]]),
+      invoice("S-1", [["ULSD", 4970, 2.5, { deliveryTicket: null, bolNumber: null }]]),
+    ],
+    answer: ["not-billed certain 7450.00 us"],
+  },
   "a ticket has gross gallons alone, and the line bills net and names its gross": {
     papers: [
       LOAD[0] as Paper,

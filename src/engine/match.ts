@@ -148,16 +148,14 @@ export class Matcher {
   }
 
   #settings(): Omit<MatchSettings, "dayOf" | "today" | "from" | "to"> {
-    const { tolerancePercent, toleranceGallons, basis, parties } = this.#options;
-    const { patienceMs, unbilledDays, pricesBefore } = this.#options;
+    const { basis, parties, patienceMs, ...same } = this.#options;
     const usual = basis === "usual" ? null : basis;
     return {
-      tolerancePercent: Decimal.of(String(tolerancePercent)),
-      toleranceGallons: Decimal.of(String(toleranceGallons)),
+      ...same,
+      tolerancePercent: Decimal.of(String(same.tolerancePercent)),
+      toleranceGallons: Decimal.of(String(same.toleranceGallons)),
       basis: (party) => parties[party] ?? usual,
       patienceDays: patienceMs / DAY_MS,
-      unbilledDays,
-      pricesBefore,
       accepted: new Map(
         this.#engine.store.sweeps
           .findings()

@@ -338,16 +338,12 @@ export class Papers {
         yield numberOf(parseExact(text) as unknown as AnyPaper);
   }
 
-  #at(seq: Seq): AnyPaper {
-    return parseExact(this.#text(seq)) as unknown as AnyPaper;
-  }
+  readonly #at = (seq: Seq) => parseExact(this.#text(seq)) as unknown as AnyPaper;
 
   /** It is joined by its texts alone: numbers that are no Decimals are here, and take half of the time. */
   readonly #textsAt = remembered((seq: Seq): unknown => JSON.parse(this.#text(seq)), PAGES_MAX);
 
-  #text(seq: Seq): string {
-    return this.#page(seq - (seq % PAGE))[seq % PAGE]?.text ?? "";
-  }
+  readonly #text = (seq: Seq) => this.#page(seq - (seq % PAGE))[seq % PAGE]?.text ?? "";
 
   #addTicket({ number, bols, order }: Ticket, seq: Seq): void {
     this.#tickets.push(seq);
@@ -434,9 +430,8 @@ export class Papers {
     }
   }
 
-  #ticketsOf(by: JoinedBy, name: string | null): readonly Seq[] {
-    return this.#named.get(`${by} ${name}`) ?? [];
-  }
+  readonly #ticketsOf = (by: JoinedBy, name: string | null) =>
+    this.#named.get(`${by} ${name}`) ?? [];
 
   /** The tickets of a line by what it names. Those that deliver are another party than those that bill the freight. */
   #find(one: Line): { readonly by: JoinedBy | null; readonly tickets: readonly Seq[] } {
@@ -467,15 +462,14 @@ export class Papers {
     whom: "party" | "any" | "product",
   ): readonly Seq[] {
     const name = line.product === null ? null : this.#names.product(line.product);
-    const theirs = named
-      .map((seq) => ({ seq, ticket: this.#textsAt(seq) as Ticket }))
-      .filter(({ ticket }) => {
-        const other = direction === "sale" ? ticket.receiver : ticket.supplier;
-        // A head office pays what a branch has ordered and received.
-        const isOrdered = direction === "sale" && order !== null && ticket.order === order;
-        const isAny = whom === "any" || isOrdered || other === null || party === "";
-        return isAny || other === party;
-      });
+    const read = named.map((seq) => ({ seq, ticket: this.#textsAt(seq) as Ticket }));
+    const own = read.filter(({ ticket: { supplier, receiver } }) => {
+      const other = direction === "sale" ? receiver : supplier;
+      return whom === "any" || other === null || party === "" || other === party;
+    });
+    // A head office pays what a branch has ordered and received.
+    const isHeadOffice = own.length === 0 && direction === "sale" && order !== null;
+    const theirs = isHeadOffice ? read.filter(({ ticket }) => ticket.order === order) : own;
     const exact = theirs.filter(
       ({ ticket }) =>
         name === null || ticket.lines.some(({ product }) => this.#names.product(product) === name),
