@@ -253,7 +253,7 @@ export class Matcher {
     const addSent = (paper: AnyPaper | null, own: Own): void =>
       matching.add(paper && { ...paper, ...own }, true);
     const nameParty = ({ id, name }: Row): void => {
-      if (typeof name === "string") reference.nameParty(String(id ?? ""), name);
+      if (typeof id === "string" && typeof name === "string") reference.nameParty(id, name);
     };
     /** And what was sent to it. */
     const sent: Readonly<Record<string, Taking>> = {
