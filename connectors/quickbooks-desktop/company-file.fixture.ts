@@ -246,11 +246,11 @@ export class CompanyFile {
   #named(list: "Customer" | "Vendor", fullName: string, ref: Element | null): string {
     const id = ref === null ? null : ref.text("ListID");
     const found = this.rows(list).find((row) =>
-      id === null ? row.fields["Name"]?.toLowerCase() === fullName.toLowerCase() : row.id === id,
+      id === null ? fullNameOf(row).toLowerCase() === fullName.toLowerCase() : row.id === id,
     );
     if (found === undefined)
       throw new Refusal(3140, `There is an invalid reference to QuickBooks ${list} "${fullName}".`);
-    return found.fields["Name"] ?? "";
+    return fullNameOf(found);
   }
 
   #mod(table: Table, content: Element): Row {
@@ -392,6 +392,9 @@ const empty = (): Record<Table, Row[]> => ({
   PurchaseOrder: [],
   ItemReceipt: [],
 });
+
+/** Of a job (`Acme:Yard 3`) with its customer's. */
+const fullNameOf = ({ fields: { Name = "", FullName = Name } }: Row): string => FullName;
 
 const paymentOf = (table: Table, { applied }: Row): string => {
   const total = Decimal.sum(applied.map(({ amount }) => d(amount))).fixed(2);

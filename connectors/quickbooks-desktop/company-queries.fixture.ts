@@ -141,13 +141,13 @@ function isWithin(request: Element, { fields, modified }: Row): boolean {
   const dates = request.child("TxnDateRangeFilter");
   const stamps = request.child("ModifiedDateRangeFilter") ?? request;
   const day = fields["TxnDate"] ?? "";
-  const parties = request.child("EntityFilter")?.all("FullName") ?? null;
+  const party = request.child("EntityFilter")?.text("FullNameWithChildren") ?? null;
   const payer = fields["CustomerRef"] ?? fields["VendorRef"] ?? fields["PayeeEntityRef"];
   const isSeen = !request.name.endsWith("QueryRq") || request.text("ActiveStatus") === "All";
   return (
     (dates === null ||
       (day >= (dates.text("FromTxnDate") ?? "") && day <= (dates.text("ToTxnDate") ?? "9999"))) &&
-    (parties === null || parties.some(({ content }) => content.trim() === payer)) &&
+    (party === null || payer === party || payer?.startsWith(`${party}:`) === true) &&
     modified >= (stamps.text("FromModifiedDate") ?? "") &&
     (isSeen || fields["IsActive"] !== "false")
   );

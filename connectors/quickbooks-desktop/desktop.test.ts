@@ -19,6 +19,7 @@ import {
   invoiceDocument,
   itemOf,
   paymentDocument,
+  withProduct,
 } from "../example/example.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { bench } from "./desk.fixture.ts";
@@ -131,7 +132,7 @@ test.each([
 );
 
 test("an invoice has its PO number and its ship-to in their fields, and its contract in the memo", async () => {
-  const { file, sinkOf } = bench({});
+  const { file, sinkOf, asked } = bench({});
   const long = { poNumber: "4".repeat(26), shipTo: null, description: null };
   const party = { code: "VEND-1", name: "Sabine Lights", companyId: "company-2" };
   await send(sinkOf("invoice"), invoiceDocument("FL-1"));
@@ -148,6 +149,10 @@ test("an invoice has its PO number and its ship-to in their fields, and its cont
   const adds = file.asked.filter((xml) => xml.includes("InvoiceAddRq"));
   const address = "<ShipAddress><Addr1>Yard 3</Addr1></ShipAddress>";
   expect(adds.map((xml) => xml.includes(address))).toEqual([true, false]);
+  const taken = await send(sinkOf("invoice"), invoiceDocument("FL-1", { poNumber: null }));
+  expect(taken).toMatchObject({ outcome: "done" });
+  expect(file.rows("Invoice")[0]).toMatchObject({ fields: { PONumber: "" } });
+  expect(asked("InvoiceMod")).toBe(1);
 });
 
 test("a payment has the payer's number, and the accounts and the class that the site names are on every document", async () => {
@@ -159,7 +164,7 @@ test("a payment has the payer's number, and the accounts and the class that the 
   const payments = sinkOf("payment");
   const pay = (id: string, on: string | null | undefined, more: Partial<PaymentDocument>) =>
     send(payments, paymentDocument(id, on ?? "", more));
-  const long = { type: "in", reference: "091000019 0004711" } as const;
+  const long = { type: "in", reference: "09100001900 0004711" } as const;
   for (const answer of [
     await pay("pay-1", invoice.ids?.[0], { reference: " 4711 " }),
     await pay("pay-2", bill.ids?.[0], { type: "in", reference: "1042" }),
@@ -222,6 +227,18 @@ test.each(["2026-11-21", "2026-11-24"])(
   },
 );
 
+test("what a customer paid and nobody applied is asked about before a payment of its job is booked", async () => {
+  const { file, sinkOf } = bench({});
+  file.enter("Customer", { Name: "Yard 3", FullName: "CUST-1:Yard 3" });
+  const party = { code: "CUST-1:Yard 3", name: "Yard 3", companyId: "company-3" };
+  const { ids } = await send(sinkOf("invoice"), invoiceDocument("FL-1", { party }));
+  const money = { TxnDate: "2026-11-22", TotalAmount: "100.00" };
+  file.enter("ReceivePayment", { CustomerRef: "CUST-1", ...money });
+  const paid = paymentDocument("pay-1", ids?.[0] ?? "", { invoiceId: "id-FL-1" });
+  expect(await send(sinkOf("payment"), paid)).toMatchObject({ fault: { code: "paid-by-others" } });
+  expect(file.rows("ReceivePayment")).toHaveLength(1);
+});
+
 test("nothing is written that QuickBooks would change, and text goes by numbers", () => {
   const add = (Amount: Decimal) =>
     document(
@@ -237,6 +254,12 @@ test("nothing is written that QuickBooks would change, and text goes by numbers"
     "&#233;</FullName></CustomerRef><InvoiceLineAdd><Amount>1.50<",
   );
   expect(() => add(Decimal.of("1.005"))).toThrow(/does not keep/);
+});
+
+test("a code that is longer than any name of QuickBooks is a person's, and stops nobody", async () => {
+  const { sinkOf } = bench({});
+  const long = withProduct(invoiceDocument("FL-1"), "P".repeat(160));
+  expect(await send(sinkOf("invoice"), long)).toMatchObject({ fault: { code: "not-read" } });
 });
 
 test("the .qwc file and the sample have what the Web Connector needs, and no password", () => {

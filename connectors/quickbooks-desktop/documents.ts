@@ -5,24 +5,33 @@ import type { FactLine } from "../../src/core/holdings.ts";
 import type { InvoiceDocument, PaymentDocument } from "../../src/ledger/documents.ts";
 import { type KeptDocument, orderParts, orderText } from "../../src/ledger/entries.ts";
 import { type LedgerSide, sideOf, SIDES } from "../../src/ledger/port.ts";
+import { pagesOf } from "../../src/ledger/stamps.ts";
 import type { Writing } from "../../src/ledger/table.ts";
 import type { Element } from "../quickbooks/element.ts";
 import {
   type DocumentBooks,
   type DocumentKind,
   type DocumentRow,
-  expectOwnCurrency,
   itemLines,
   type PartyList,
+  type PaymentBooks,
   type PaymentRow,
-  paymentTable,
+  topOf,
 } from "../quickbooks/documents.ts";
-import { ascii, documentNumber, guidOf, markedBy, REF_NUMBER_MOST } from "../quickbooks/text.ts";
+import {
+  ascii,
+  documentNumber,
+  guidOf,
+  markedBy,
+  REF_NUMBER_MOST,
+  whole,
+} from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import { partyRef } from "./sources.ts";
 import type { Values } from "./qbxml.ts";
 import {
   desktopMemo,
+  type DocumentNames,
   heldNumber,
   heldOf,
   heldText,
@@ -127,10 +136,8 @@ export function documentBooks(
     records: {
       search: async ({ ids = [], numbers = [], days = [] }, { signal }) =>
         rowsOf(await documents.find({ ids, numbers, days }, signal), signal),
-      async *list(scope, from, signal) {
-        for await (const { rets, position } of documents.list(scope, from, signal))
-          yield { rows: await rowsOf(rets, signal), position };
-      },
+      list: (scope, from, signal) =>
+        pagesOf(documents.list(scope, from, signal), (rows) => rowsOf(rows, signal)),
       async create(one, { signal }) {
         const content = addOf(config, side, one);
         return (await records.write(`${table}Add`, content, signal)).needed("TxnID");
@@ -138,7 +145,9 @@ export function documentBooks(
       async apply(to, { entry: { native: row }, values }, { signal }) {
         if (to === "cancelled") await records.cancel(table, row.id, signal);
         if (values === null) return;
-        const changes = { DueDate: values.due, ...(isSale ? { PONumber: values.order } : {}) };
+        // An empty element takes away what is there; one that is left out leaves it.
+        const order = values.order ?? (row.order ? "" : null);
+        const changes = { DueDate: values.due, ...(isSale ? { PONumber: order } : {}) };
         await records.write(`${table}Mod`, { ...heldOf(row), ...changes }, signal);
       },
     },
@@ -375,34 +384,33 @@ const paymentsOf = (records: Records, ...sides: readonly LedgerSide[]) => {
   return records.documents(tables, 0, { IncludeLineItems: true });
 };
 
-export const desktopPayments = (records: Records, config: DesktopConfig) =>
-  paymentTable({
+export function desktopPayments(records: Records, config: DesktopConfig): PaymentBooks {
+  const find = async (side: LedgerSide, names: DocumentNames, signal: AbortSignal) =>
+    (await paymentsOf(records, side).find(names, signal)).map(paymentRow);
+  return {
     write: (document) => ({
       text: heldText(document.description, TEXT_MOST),
       check: checkOf(document),
     }),
-    async find(side, { ids, documents, numbers, days }, signal) {
+    find,
+    async paying(side, of, signal) {
       const { table, most, payment } = TABLES[side];
       const paid = records.documents([table], most, { IncludeLinkedTxns: true });
-      const rows = await paid.find({ ids: documents, numbers }, signal);
-      const names = { ids: [...ids, ...linkedIn(rows, payment.table)], days };
-      return (await paymentsOf(records, side).find(names, signal)).map(paymentRow);
+      return linkedIn(await paid.find(of, signal), payment.table);
     },
-    async since(side, date, { party }, signal) {
-      const names = { since: [{ party, date }] };
-      return (await paymentsOf(records, side).find(names, signal)).map(paymentRow);
-    },
-    async *list(scope, from, signal) {
-      const payments = paymentsOf(records, ...SIDES);
-      for await (const { rets, position } of payments.list(scope, from, signal))
-        yield { rows: rets.map(paymentRow), position };
-    },
+    since: (side, date, { party }, signal) =>
+      find(side, { since: [{ party: topOf(party) ?? party, date }] }, signal),
+    list: (scope, from, signal) =>
+      pagesOf(paymentsOf(records, ...SIDES).list(scope, from, signal), (rows) =>
+        rows.map(paymentRow),
+      ),
     async create(document, on, { signal }) {
       const name = `${TABLES[sideOf(document)].payment.table}Add`;
       const content = paymentAdd(config, document, on);
       return (await records.write(name, content, signal)).needed("TxnID");
     },
-  });
+  };
+}
 
 function paymentRow(row: Element): PaymentRow {
   const side = row.name === `${TABLES.purchase.payment.table}Ret` ? "purchase" : "sale";
@@ -426,19 +434,14 @@ function paymentRow(row: Element): PaymentRow {
   };
 }
 
-/** The payer's own number, where QuickBooks holds it whole: a number that is cut is another check's. */
-function checkOf(document: PaymentDocument): string | null {
-  const { most } = TABLES[sideOf(document)].payment;
-  const number = heldText(document.reference ?? null, most + 1);
-  return number === null || number.length > most ? null : number;
-}
+const checkOf = (document: PaymentDocument): string | null =>
+  whole(document.reference, TABLES[sideOf(document)].payment.most, ascii);
 
 function paymentAdd(config: DesktopConfig, document: PaymentDocument, on: DocumentRow): Values {
   const { id: mark, number, description, amount, date, invoice } = document;
   const side = sideOf(document);
   const { accountRef, payment } = TABLES[side];
   const RefNumber = checkOf(document);
-  expectOwnCurrency(on.currency, `document ${invoice}`);
   return {
     [payment.partyRef]: on.partyId === null ? { FullName: on.party } : { ListID: on.partyId },
     // Both sides of what is owed are on one account.

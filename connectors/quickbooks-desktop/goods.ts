@@ -19,6 +19,7 @@ import {
 } from "../../src/ledger/goods.ts";
 import { platformIdIn } from "../../src/ledger/entries.ts";
 import { type Desired, LedgerError } from "../../src/ledger/port.ts";
+import { pagesOf } from "../../src/ledger/stamps.ts";
 import { roundHalfUp } from "../quickbooks/documents.ts";
 import type { Element } from "../quickbooks/element.ts";
 import {
@@ -28,6 +29,7 @@ import {
   markedBy,
   REF_NUMBER_MOST,
   sameName,
+  whole,
 } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import { partyRef } from "./sources.ts";
@@ -120,9 +122,9 @@ export const orderTable = (records: Records, config: DesktopConfig): GoodsTable<
   },
   async *list(side, scope, from, signal) {
     const orders = records.documents([TABLES[side].table], TABLES[side].most);
+    const pages = orders.list({ ...scope, open: false }, from, signal);
     try {
-      for await (const { rets, position } of orders.list({ ...scope, open: false }, from, signal))
-        yield { rows: rets.map((row) => orderOf(side, row, [])), position };
+      yield* pagesOf(pages, (rows) => rows.map((row) => orderOf(side, row, [])));
     } catch (error) {
       noneIn(error);
     }
@@ -171,19 +173,17 @@ export const orderTable = (records: Records, config: DesktopConfig): GoodsTable<
   },
 });
 
-/** Null: QuickBooks would cut it. */
-const whole = (text: string | null, most: number): string | null =>
-  text !== null && ascii(text).length <= most ? heldText(text, most) : null;
-
 /** Where and when it is wanted. A text that QuickBooks would cut stands on the lines alone. */
 function planValues(document: OrderDocument): Values {
   const { shipTo, day, window, terminal } = planOf(document);
   const isSale = document.type === "sale";
   return {
-    ...(isSale ? { ShipAddress: shipTo === null ? null : { Addr1: whole(shipTo, 41) } } : {}),
+    ...(isSale
+      ? { ShipAddress: shipTo === null ? null : { Addr1: whole(shipTo, 41, ascii) } }
+      : {}),
     [isSale ? "ShipDate" : "ExpectedDate"]: day,
-    FOB: whole(terminal, 13),
-    [isSale ? "Other" : "Other1"]: whole(window, 25),
+    FOB: whole(terminal, 13, ascii),
+    [isSale ? "Other" : "Other1"]: whole(window, 25, ascii),
   };
 }
 
@@ -356,8 +356,7 @@ export function receiptTable(records: Records, config: DesktopConfig): GoodsTabl
     },
     async *list(side, scope, from, signal) {
       if (side === "sale") return;
-      const listed = tickets.list({ ...scope, open: false }, from, signal);
-      for await (const { rets, position } of listed) yield { rows: receiptsIn(rets), position };
+      yield* pagesOf(tickets.list({ ...scope, open: false }, from, signal), receiptsIn);
     },
     async create(desired, { signal }) {
       const { document, mark, number } = desired;

@@ -2,7 +2,13 @@
 import { defineConnector, type Surroundings } from "../../src/core/contract.ts";
 import { defined } from "../../src/core/defined.ts";
 import { offered, openLedger } from "../../src/ledger/table.ts";
-import { BOOKS, documentTable, invoiceTables, partyTable } from "../quickbooks/documents.ts";
+import {
+  BOOKS,
+  documentTable,
+  invoiceTables,
+  partyTable,
+  paymentTable,
+} from "../quickbooks/documents.ts";
 import { DesktopConfig } from "./config.ts";
 import { desktopPayments, documentBooks } from "./documents.ts";
 import { type Asker, checksOf, openRecords, openWire, toldIn } from "./wire.ts";
@@ -50,9 +56,9 @@ export function ledgerOf(
   return openLedger({
     name: BOOKS,
     tables: {
-      ...invoiceTables(invoices, invoicesChanged(records, invoices, currency)),
+      ...invoiceTables(invoices, invoicesChanged(records, currency)),
       bill: documentTable(documentBooks(records, config, "purchase")),
-      payment: desktopPayments(records, config),
+      payment: paymentTable(desktopPayments(records, config), surroundings),
       party: {
         sale: partyTable(customers, surroundings),
         purchase: partyTable(vendors, surroundings),

@@ -136,7 +136,7 @@ const txnQuery = (number: number, ...last: readonly string[]): string =>
     `TxnID* id, RefNumberCaseSensitive* text${number}, MaxReturned count`,
     "ModifiedDateRangeFilter (FromModifiedDate moment, ToModifiedDate moment)",
     "TxnDateRangeFilter (FromTxnDate day, ToTxnDate day)",
-    "EntityFilter (FullName* text209)",
+    "EntityFilter (FullNameWithChildren text209)",
     ...last,
   ].join(", ");
 /** What was deleted: QuickBooks tells the last 90 days. */
@@ -265,13 +265,13 @@ export interface Asked {
 
 /**
  * One document; the `requestID` of each request is `id` and its place, which QuickBooks echoes. 50 characters at most.
- * @throws TypeError for values that the table does not have, or that are too long: a fault in the connector
+ * @throws LedgerError for values that the table does not have, or that are too long
  */
 export function document(all: readonly Request[], id: string): string {
   const inner = all
     .map(({ name, values, iterator }, at) => {
       const fields = requests[name];
-      if (fields === undefined) throw new TypeError(`there is no table for ${name}`);
+      if (fields === undefined) throw unwritable(`there is no table for ${name}`);
       const pages =
         iterator === undefined
           ? ""
@@ -294,14 +294,14 @@ export const isOf = (requestID: string, id: string): boolean => requestID.starts
 function written(path: string, fields: readonly Field[], values: Values): string {
   for (const name of Object.keys(values))
     if (fields.every((field) => field.name !== name))
-      throw new TypeError(`${path} has no element ${name}`);
+      throw unwritable(`${path} has no element ${name}`);
   return fields
     .map(({ name, shape, isNeeded, isMany }) => {
       const value = values[name];
       const all = Array.isArray(value) ? (value as readonly Value[]) : [value];
       const there = all.filter((one) => one !== null && one !== undefined);
-      if (isNeeded && there.length === 0) throw new TypeError(`${path} lacks ${name}`);
-      if (!isMany && there.length > 1) throw new TypeError(`${path} has one ${name} only`);
+      if (isNeeded && there.length === 0) throw unwritable(`${path} lacks ${name}`);
+      if (!isMany && there.length > 1) throw unwritable(`${path} has one ${name} only`);
       return there
         .map((one) => `<${name}>${shaped(`${path}.${name}`, shape, one)}</${name}>`)
         .join("");
@@ -312,20 +312,25 @@ function written(path: string, fields: readonly Field[], values: Values): string
 function shaped(path: string, shape: Field["shape"], value: Value): string {
   if (typeof shape !== "string") return written(path, shape, value as Values);
   if (shape === "amount" || shape === "number") {
-    if (!(value instanceof Decimal)) throw new TypeError(`${path} is no decimal`);
+    if (!(value instanceof Decimal)) throw unwritable(`${path} is no decimal`);
     const digits = shape === "amount" ? inCents(value) : value.plain();
     if (SHAPES[shape].test(digits) && Decimal.of(digits).equals(value)) return digits;
-    throw new TypeError(`${path}: ${value.text} has digits that QuickBooks does not keep`);
+    throw unwritable(`${path}: ${value.text} has digits that QuickBooks does not keep`);
   }
   const said = typeof value === "string" ? value : JSON.stringify(value);
   const [, most] = /^text(\d+)$/.exec(shape) ?? [];
   const isRight =
     most === undefined
       ? SHAPES[shape as keyof typeof SHAPES].test(said)
-      : said !== "" && said.length <= Number(most);
-  if (!isRight) throw new TypeError(`${path} cannot be ${JSON.stringify(said)}`);
+      : // An empty one takes away what a record has.
+        (said !== "" || /^\w+Mod\./.test(path)) && said.length <= Number(most);
+  if (!isRight) throw unwritable(`${path} cannot be ${JSON.stringify(said)}`);
   return escaped(said);
 }
+
+/** As QuickBooks answers what it cannot read: for a person, and nothing was sent. */
+const unwritable = (says: string): LedgerError =>
+  new LedgerError("answered", says, { code: NOT_READ });
 
 const SHAPES = {
   amount: /^-?\d{1,13}\.\d\d$/,
@@ -349,6 +354,8 @@ const SHAPES = {
 export const NOT_HERE = "no-session";
 /** The same, because the Web Connector was turned away. */
 export const WRONG_PASSWORD = "wrong-password";
+/** QuickBooks could not read the request, and did nothing. */
+const NOT_READ = "0x80040400";
 
 const OURS = "This is a fault in fuelbridge: report it with the line of the log.";
 
@@ -368,7 +375,7 @@ export const errors = errorTable(
       "In the Web Connector, click the password of this application and type the configured one.",
     [`#${NOT_HERE} busy:60000 no-session`]:
       "Open the Web Connector on the machine with QuickBooks, and press Update Selected.",
-    "#0x80040400 data not-read": OURS,
+    [`#${NOT_READ} data not-read`]: OURS,
     "#3161|3171 data closed-period": REOPEN,
     "#3170|3180|3185~closed data closed-period": REOPEN,
     "#1010|3175|3176 busy:60000 in-use": CLOSE_IT,
@@ -404,7 +411,7 @@ export const isDone = (code: number): boolean => code < 1_000;
  * out; every other one leaves unknown what happened, where a document was under way.
  */
 const HRESULTS: Readonly<Record<string, readonly [means: string, next: string, sort?: "parse"]>> = {
-  "0x80040400": ["QuickBooks could not read the request", OURS, "parse"],
+  [NOT_READ]: ["QuickBooks could not read the request", OURS, "parse"],
   "0x80040401": [
     "QuickBooks could not be reached",
     "Start QuickBooks on that machine as the user who authorised fuelbridge, then press Update Selected in the Web Connector.",

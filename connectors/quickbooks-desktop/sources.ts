@@ -2,11 +2,10 @@
 import type { Change, Source } from "../../src/core/contract.ts";
 import { markOf, type PriceLine } from "../../src/ledger/entries.ts";
 import type { Desired } from "../../src/ledger/port.ts";
-import type { Telling } from "../../src/ledger/stamps.ts";
-import { type PriceTable, READ } from "../../src/ledger/table.ts";
+import { pagesOf, type Telling } from "../../src/ledger/stamps.ts";
+import type { PriceTable } from "../../src/ledger/table.ts";
 import {
   deletedInvoice,
-  type DocumentBooks,
   expectOwnCurrency,
   goneParty,
   type PartyList,
@@ -126,10 +125,9 @@ export const partySource = (records: Records, telling: Waiting): Source =>
 
 /** Open ones come first: their first walk tells nothing, and all of them are told after it. */
 export const invoicesChanged =
-  (records: Records, books: DocumentBooks, currency: string) =>
+  (records: Records, currency: string) =>
   ({ tell, ...telling }: TellingInvoices): Source => {
-    const changes: List["changes"] = async (ids, _rows, signal) =>
-      tell(await books.records.search({ ids }, { ...READ, signal }), signal);
+    const changes: List["changes"] = (ids, _rows, signal) => tell(ids, signal);
     const name = "InvoiceQuery";
     const open: List = {
       name: "open",
@@ -289,10 +287,11 @@ export function partyList(
       );
       return rows.map((row) => partyRow(records, side, row));
     },
-    async *list(from, signal) {
+    list(from, signal) {
       const lists = [{ name, values: { ActiveStatus: "All" } }];
-      for await (const { rets, position } of records.pages(lists, from, signal))
-        yield { rows: rets.map((row) => partyRow(records, side, row)), position };
+      return pagesOf(records.pages(lists, from, signal), (rows) =>
+        rows.map((row) => partyRow(records, side, row)),
+      );
     },
     async notes(FromModifiedDate, signal) {
       const IncludeRetElement = ["ListID", "TimeModified", "Notes"];

@@ -20,7 +20,7 @@ import {
   namedChecks,
 } from "../../src/ledger/examine.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
-import { conditionsIn } from "../../src/ledger/stamps.ts";
+import { conditionsIn, rowsIn, unitedPages } from "../../src/ledger/stamps.ts";
 import { BOOKS, type DocumentRow } from "../quickbooks/documents.ts";
 import type { Element } from "../quickbooks/element.ts";
 import {
@@ -475,7 +475,7 @@ export type Asker = Pick<Wire, "read" | "write"> &
   Partial<Pick<Wire, "company" | "session" | "expect">>;
 
 /** What documents are looked for by: everything that one of these names. */
-interface DocumentNames {
+export interface DocumentNames {
   /** What links call them. */
   readonly ids?: readonly string[];
   /** As people may have typed them. */
@@ -494,6 +494,12 @@ export function openRecords(wire: Asker) {
     if (queries.length === 0) return [];
     return (await wire.read(queries, signal)).flatMap(({ rets }) => [...rets]);
   }
+  /** @param from how many of the lists are read already; records may come twice, none is left out */
+  const pages = (lists: readonly Request[], from: string | null, signal: AbortSignal) =>
+    unitedPages(
+      lists.map((list) => () => pagesIn(wire, list, signal, PAGE)),
+      from,
+    );
   return {
     wire,
     of,
@@ -510,15 +516,9 @@ export function openRecords(wire: Asker) {
       const rows = await of(queries, signal);
       return rows.filter((row) => ids.includes(row.needed("ListID")));
     },
-    /** @param from how many of the lists are read already; records may come twice, none is left out */
-    pages: (lists: readonly Request[], from: string | null, signal: AbortSignal) =>
-      pages(wire, lists, from, signal, PAGE),
+    pages,
     /** All of a long list, ids and stamps: five hundred records an answer. */
-    async all(list: Request, signal: AbortSignal) {
-      const found: Element[] = [];
-      for await (const { rets } of pages(wire, [list], null, signal, 500)) found.push(...rets);
-      return found;
-    },
+    all: (list: Request, signal: AbortSignal) => rowsIn(pagesIn(wire, list, signal, 500)),
     /** @param most characters of their numbers @param more what is told of each */
     documents(
       tables: readonly string[],
@@ -535,7 +535,7 @@ export function openRecords(wire: Asker) {
           once(await of(queries(namedBy(names, most)), signal)),
         /** Everything in the scope. */
         list: (scope: Scope, from: string | null, signal: AbortSignal) =>
-          pages(wire, queries(branches(scope)), from, signal, PAGE),
+          pages(queries(branches(scope)), from, signal),
       };
     },
     /** The record that a change made, or left. */
@@ -576,7 +576,7 @@ function namedBy(
     })),
     ...since.map(({ party, date }) => ({
       TxnDateRangeFilter: { FromTxnDate: date },
-      ...(party === null ? {} : { EntityFilter: { FullName: [party] } }),
+      ...(party === null ? {} : { EntityFilter: { FullNameWithChildren: party } }),
     })),
   ];
 }
@@ -587,30 +587,26 @@ const PAGE = 100;
 /** How often one list begins anew before that counts as an error. */
 const STARTS_MAX = 3;
 
-async function* pages(
+async function* pagesIn(
   wire: Asker,
-  lists: readonly Request[],
-  from: string | null,
+  { name, values }: Request,
   signal: AbortSignal,
   most: number,
-) {
-  for (const [list, { name, values }] of lists.entries()) {
-    if (list < Number(from ?? 0)) continue;
-    let iterator: Request["iterator"] = "Start";
-    let starts = 1;
-    for (let goesOn = true; goesOn;) {
-      try {
-        const asked = { name, values: { ...values, MaxReturned: most }, iterator };
-        const [reply] = await wire.read([asked], signal);
-        const rets = reply?.rets ?? [];
-        goesOn = leftAfter(reply?.iterator ?? null, rets.length, iterator !== "Start", most) > 0;
-        if (reply?.iterator) iterator = { id: reply.iterator.id };
-        yield { rets, position: String(goesOn ? list : list + 1) };
-      } catch (error) {
-        const isLost = error instanceof LedgerError && error.code === LOST;
-        if (!isLost || starts++ >= STARTS_MAX) throw error;
-        iterator = "Start";
-      }
+): AsyncGenerator<{ readonly rows: readonly Element[]; readonly position: string | null }> {
+  let iterator: Request["iterator"] = "Start";
+  let starts = 1;
+  for (let goesOn = true; goesOn;) {
+    try {
+      const asked = { name, values: { ...values, MaxReturned: most }, iterator };
+      const [reply] = await wire.read([asked], signal);
+      const rows = reply?.rets ?? [];
+      goesOn = leftAfter(reply?.iterator ?? null, rows.length, iterator !== "Start", most) > 0;
+      if (reply?.iterator) iterator = { id: reply.iterator.id };
+      yield { rows, position: goesOn ? "" : null };
+    } catch (error) {
+      const isLost = error instanceof LedgerError && error.code === LOST;
+      if (!isLost || starts++ >= STARTS_MAX) throw error;
+      iterator = "Start";
     }
   }
 }

@@ -30,8 +30,8 @@ import {
   type DocumentKind,
   type DocumentRow,
   itemLines,
+  type PaymentBooks,
   type PaymentRow,
-  paymentTable,
 } from "../quickbooks/documents.ts";
 import { type Element, elementOf } from "../quickbooks/element.ts";
 import {
@@ -43,6 +43,7 @@ import {
   memoOf,
   numberHeld,
   oneLine,
+  whole,
 } from "../quickbooks/text.ts";
 import type { QuickbooksOnlineConfig } from "./config.ts";
 import {
@@ -140,17 +141,11 @@ const NO_REF = { id: null, name: null };
 
 /* What was paid on invoices and bills, and what was settled without money. */
 
-/** Of these documents, each once. @throws LedgerError */
-function paymentsOf(
-  { wire }: Pick<Online, "wire">,
-  side: LedgerSide,
-  rows: readonly Element[],
-  signal: AbortSignal,
-): Promise<Element[]> {
-  const { payment, pays } = SIDES[side];
+/** Ids of what pays these documents. */
+function paymentsOf(side: LedgerSide, rows: readonly Element[]): string[] {
   const linked = rows.flatMap((row) => row.all("LinkedTxn"));
-  const those = linked.filter((one) => pays.test(one.text("TxnType") ?? ""));
-  return having(wire, payment, { Id: those.flatMap((one) => one.text("TxnId") ?? []) }, signal);
+  const those = linked.filter((one) => SIDES[side].pays.test(one.text("TxnType") ?? ""));
+  return those.flatMap((one) => one.text("TxnId") ?? []);
 }
 
 /** Documents of a side that a line pays. A credit that it applies is none of them, whatever id that has. */
@@ -486,7 +481,8 @@ export async function documentRows(
   rows: readonly Element[],
   signal: AbortSignal,
 ): Promise<DocumentRow[]> {
-  const all = await paymentsOf({ wire }, side, rows, signal);
+  const Id = paymentsOf(side, rows);
+  const all = await having(wire, SIDES[side].payment, { Id }, signal);
   return rows.map((row): DocumentRow => {
     const { id, version } = identityOf(row);
     const [number, memo] = [row.text("DocNumber"), noteIn(row)];
@@ -538,21 +534,23 @@ function taxAdded(row: Element): Pick<DocumentRow, "refusal"> {
 
 /* Payments: what customers pay (Payment), and what we pay (BillPayment). */
 
-export function onlinePayments(online: Online) {
+export function onlinePayments(online: Online): PaymentBooks {
   const { wire, config } = online;
-  return paymentTable({
+  return {
     write: (document) => ({
       text: paymentIn(paymentBody(config, document).PrivateNote).text,
       check: numberIn(document.reference),
     }),
-    async find(side, { ids, numbers, documents, days }, signal) {
-      const { document, payment } = SIDES[side];
-      const named = { Id: [...documents, ...numbers].filter(isId), DocNumber: numbers };
-      const paid = await having(wire, document, named, signal);
-      const Id = [...ids, ...numbers].flatMap((id) => idIn(side, id));
-      const known = await paymentsOf(online, side, paid, signal);
-      const rows = await having(wire, payment, { Id, TxnDate: days }, signal, [], known);
+    async find(side, { ids, days: TxnDate }, signal) {
+      const Id = ids.flatMap((id) => idIn(side, id));
+      const rows = await having(wire, SIDES[side].payment, { Id, TxnDate }, signal);
       return rows.map((row) => paymentRow(side, row));
+    },
+    async paying(side, { ids, numbers }, signal) {
+      const { document, payment } = SIDES[side];
+      const named = { Id: [...ids, ...numbers].filter(isId), DocNumber: numbers };
+      const paid = await having(wire, document, named, signal);
+      return [...numbers, ...paymentsOf(side, paid).map((id) => `${payment} ${id}`)];
     },
     async since(side, date, { partyId }, signal) {
       const { payment, partyRef } = SIDES[side];
@@ -577,7 +575,7 @@ export function onlinePayments(online: Online) {
       // Checks of two banks may have one number.
       return `${payment} ${await wire.write(payment, body, call, { twice: true })}`;
     },
-  });
+  };
 }
 
 function paymentRow(side: LedgerSide, row: Element): PaymentRow {
@@ -607,11 +605,8 @@ const idIn = (side: LedgerSide, id: string): string[] => {
   return entity === SIDES[side].payment && isId(number) ? [number] : [];
 };
 
-/** The payer's own number, where QuickBooks holds it whole: a number that is cut is another check's. */
-const numberIn = (reference: string | null): string | null => {
-  const number = oneLine(reference ?? "");
-  return number === "" || number.length > DOC_NUMBER_MOST ? null : number;
-};
+const numberIn = (reference: string | null): string | null =>
+  whole(reference, DOC_NUMBER_MOST, oneLine);
 
 /** What is posted to make it, with room for its party and accounts. Members stand in the order of Intuit's schema. */
 export function paymentBody(

@@ -2,7 +2,7 @@
 import { defineConnector } from "../../src/core/contract.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
 import { offered, openLedger } from "../../src/ledger/table.ts";
-import { documentTable, invoiceTables, partyTable } from "../quickbooks/documents.ts";
+import { documentTable, invoiceTables, partyTable, paymentTable } from "../quickbooks/documents.ts";
 import { QuickbooksOnlineConfig } from "./config.ts";
 import { documentBooks, onlinePayments } from "./documents.ts";
 import { openWire, QUICKBOOKS } from "./wire.ts";
@@ -29,7 +29,7 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
         ...invoiceTables(invoices, (telling) => invoicesChanged(online, telling)),
         bill: documentTable(documentBooks(online, "bill")),
         order: orderTable(online),
-        payment: onlinePayments(online),
+        payment: paymentTable(onlinePayments(online), surroundings),
         party: { sale: parties("sale"), purchase: parties("purchase") },
         parties: { changed: (telling) => partySource(online, telling) },
         ...(config.prices === undefined ? {} : { price: priceTable(online, config.prices) }),

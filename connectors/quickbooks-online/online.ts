@@ -7,7 +7,7 @@ import { type CodeKind, inactive, openCodes } from "../../src/ledger/codes.ts";
 import type { Party } from "../../src/ledger/documents.ts";
 import { markOf } from "../../src/ledger/entries.ts";
 import { type Entry, LedgerError, type LedgerSide } from "../../src/ledger/port.ts";
-import { conditionsIn, unitedPages } from "../../src/ledger/stamps.ts";
+import { conditionsIn, rowsIn, unitedPages } from "../../src/ledger/stamps.ts";
 import {
   BOOKS,
   expectOwnCurrency,
@@ -143,8 +143,7 @@ interface Walk {
 
 /**
  * Those that have one of these values, each once: what another field has found is not asked for by its id, for each query is a
- * read that Intuit meters. @param where further conditions
- * @param known those that were read just now: they are among them @throws LedgerError
+ * read that Intuit meters. @param where further conditions @throws LedgerError
  */
 export async function having(
   wire: Wire,
@@ -152,23 +151,26 @@ export async function having(
   { Id = [], ...fields }: Readonly<Record<string, readonly string[]>>,
   signal: AbortSignal,
   where: readonly string[] = [],
-  known: readonly Element[] = [],
 ): Promise<Element[]> {
-  const found = new Map(known.map((row) => [row.needed("Id"), row]));
+  const found = new Map<string, Element>();
   for (const [field, values] of Object.entries({ ...fields, Id })) {
     const unseen = field === "Id" ? values.filter((id) => !found.has(id)) : values;
     for (const asked of inGroups([...new Set(unseen)], AMONG)) {
       const conditions = [`${field} IN (${asked.map(quoted).join(", ")})`, ...where];
       const most = field === "Id" ? { most: asked.length } : {};
-      for await (const { rows } of walk(wire, { entity, where: conditions, ...most }, signal))
-        for (const row of rows) found.set(row.needed("Id"), row);
+      const rows = await walked(wire, { entity, where: conditions, ...most }, signal);
+      for (const row of rows) found.set(row.needed("Id"), row);
     }
   }
   return [...found.values()];
 }
 
+/** All of them. @throws LedgerError */
+export const walked = (wire: Wire, list: Walk, signal: AbortSignal): Promise<Element[]> =>
+  rowsIn(walk(wire, list, signal));
+
 /** In the order of a stamp; rows of the very second that it begins at come again. @throws LedgerError */
-export async function* walk(
+async function* walk(
   wire: Wire,
   { entity, where = [], stamp = "CreateTime", from = null, most }: Walk,
   signal: AbortSignal,
@@ -251,12 +253,12 @@ export function partyList({ wire, config }: Online, side: LedgerSide): PartyList
     },
     list: (from, signal) => listed(wire, [all], from, signal, (rows) => rows.map(partyRow)),
     async notes(since, signal) {
-      const noted = [];
       const changed = { ...all, stamp: "LastUpdatedTime", from: since } as const;
-      for await (const { rows } of walk(wire, changed, signal))
-        for (const row of rows)
-          noted.push({ id: row.needed("Id"), at: stampOf(row), notes: row.text("Notes") });
-      return noted;
+      return (await walked(wire, changed, signal)).map((row) => ({
+        id: row.needed("Id"),
+        at: stampOf(row),
+        notes: row.text("Notes"),
+      }));
     },
     write: async (party, name, call) =>
       partyCode(role, await wire.write(entity, partyBody(party, name), call)),

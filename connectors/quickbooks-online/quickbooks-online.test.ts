@@ -31,6 +31,19 @@ const find = (sink: Sink, item: Item) => sink.find(requestOf(sink, [item]), neve
 const item = itemOf(invoiceDocument("FL-1"));
 const DONE = { outcome: "done" };
 
+test("a payment of an invoice in another currency is refused: its amount would become another one", async () => {
+  const company = await openCompany();
+  const { sinks } = opened(settings(company, { multicurrency: "home" }));
+  await deliver(sinks["invoices"] as Sink, item);
+  const id = company.rows("Invoice")[0]?.Id ?? "";
+  company.edit("Invoice", id, { CurrencyRef: { value: "EUR" } });
+  const payment = itemOf(paymentDocument("pay-1", id, { invoiceId: "id-FL-1" }));
+  expect(await deliver(sinks["payments"] as Sink, payment)).toMatchObject({
+    fault: { code: "other-currency", message: expect.stringContaining("EUR") as string },
+  });
+  expect(company.rows("Payment")).toEqual([]);
+});
+
 test("config/quickbooks-online.yaml has a section of this connector, with every setting but those of tests", () => {
   const path = join(import.meta.dirname, "../../config/quickbooks-online.yaml");
   const { endpoints } = parse(readFileSync(path, "utf8")) as {

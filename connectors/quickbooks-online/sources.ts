@@ -18,7 +18,7 @@ import {
 import type { Element } from "../quickbooks/element.ts";
 import type { Side } from "../quickbooks/text.ts";
 import { type List, type Listing, walkedSource } from "../quickbooks/walk.ts";
-import { documentRows, linksOf } from "./documents.ts";
+import { linksOf } from "./documents.ts";
 import {
   changedIn,
   type ChangedRow,
@@ -27,7 +27,7 @@ import {
   QUICKBOOKS,
   SIDES,
 } from "./wire.ts";
-import { ANY, having, nameBefore, type Online, OPEN, partyRow, walk } from "./online.ts";
+import { ANY, having, nameBefore, type Online, OPEN, partyRow, walked } from "./online.ts";
 import { DAY_MS } from "../../src/core/time.ts";
 
 interface Capturing {
@@ -72,8 +72,7 @@ function capturedList(capturing: Capturing) {
     const rows = told?.rows.filter(({ deleted }) => deleted) ?? [];
     for (const entity of entities) {
       const all = { entity, where, stamp: "LastUpdatedTime", from } as const;
-      for await (const page of walk(wire, all, signal))
-        rows.push(...page.rows.map((row) => changedIn(entity, row)));
+      rows.push(...(await walked(wire, all, signal)).map((row) => changedIn(entity, row)));
     }
     const notice = `QuickBooks did not tell all that changed since ${from}Z: what is there is read by its stamps, what was deleted is not told. Run fuelbridge reconcile from that day on.`;
     return { rows, until, notices: from === null ? [] : [notice] };
@@ -137,15 +136,17 @@ export function invoicesChanged(online: Online, { tell, ...telling }: TellingInv
       const payments = rows.filter(({ entity }) => entity === payment);
       // Nothing says which invoices a payment had paid that is gone or was changed: they are among those that are open now.
       const isGone = payments.some(({ deleted, row }) => deleted || row.text("SyncToken") !== "0");
-      const Id = [
+      const open = isGone
+        ? await walked(online.wire, { entity: document, where: [OPEN] }, signal)
+        : [];
+      const ids = [
         ...idsOf(invoices, document),
         ...payments.flatMap((row) => linksOf(row.row, "sale")),
-        ...(isGone ? await openInvoices(online, signal) : []),
+        ...open.map((row) => row.needed("Id")),
       ];
-      const found = await having(online.wire, document, { Id }, signal);
       return [
         ...invoices.filter(({ deleted }) => deleted).map((row) => goneInvoice(online, row)),
-        ...(await tell(await documentRows(online, "sale", found, signal), signal)),
+        ...(await tell(ids, signal)),
       ];
     },
   });
@@ -161,14 +162,6 @@ const goneInvoice = ({ surroundings }: Online, { key, row }: ChangedRow): Change
     words: { currency: surroundings.currency },
   });
 };
-
-/** Ids of those that have something to pay. @throws LedgerError */
-async function openInvoices({ wire }: Online, signal: AbortSignal): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const { rows } of walk(wire, { entity: SIDES.sale.document, where: [OPEN] }, signal))
-    ids.push(...rows.map((row) => row.needed("Id")));
-  return ids;
-}
 
 /** Prices of items; an item without one (a category, a tax), or that is inactive, is none of them. */
 export const priceTable = (

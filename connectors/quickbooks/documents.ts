@@ -40,7 +40,7 @@ import {
   sideOf,
   SIDES,
 } from "../../src/ledger/port.ts";
-import type { Telling } from "../../src/ledger/stamps.ts";
+import { pagesOf, type Telling } from "../../src/ledger/stamps.ts";
 import { notes, READ, type Table } from "../../src/ledger/table.ts";
 import { markedBy, type Memoed, partyName, sameName, type Side, suffixed } from "./text.ts";
 import { AHEAD_MS, stampBefore } from "./walk.ts";
@@ -135,16 +135,14 @@ export const documentTable = <K extends DocumentKind, Body>({
       const isTold = call.purpose === "inspection" && where.desired === undefined;
       return isTold ? withPayers(books, rows, call.signal) : rows;
     },
-    async *list(scope, from, signal) {
-      for await (const { rows, position } of records.list(scope, from, signal))
-        yield { rows: await withPayers(books, rows, signal), position };
-    },
+    list: (scope, from, signal) =>
+      pagesOf(records.list(scope, from, signal), (rows) => withPayers(books, rows, signal)),
   },
 });
 
-/** {@link Telling}, whoever is billed. */
+/** {@link Telling} of those with these ids, as they are now, whoever is billed. */
 export interface TellingInvoices extends Omit<Telling<never>, "tell"> {
-  readonly tell: (rows: readonly DocumentRow[], signal: AbortSignal) => Promise<Change[]>;
+  readonly tell: (ids: readonly string[], signal: AbortSignal) => Promise<Change[]>;
 }
 
 /** Customer invoices, and as a source of what was paid tells them: by their ids, void or of another shape as they may be. */
@@ -155,7 +153,8 @@ export const invoiceTables = <Body>(
   const changedIn = (faults: boolean, { tell, ...telling }: Telling<DocumentRow>): Source =>
     changed({
       ...telling,
-      async tell(rows, signal) {
+      async tell(ids, signal) {
+        const rows = await records.search({ ids }, { ...READ, signal });
         const all = await withPayers(books, rows, signal);
         return tell(faults ? await withFaults(records, all, signal) : all);
       },
@@ -171,19 +170,22 @@ export const invoiceTables = <Body>(
 
 const marksOf = (desired: readonly Desired[]): string[] => desired.map(({ mark }) => mark);
 
-/** With the customer who is billed: of a job (`Acme:Yard 3`), its customer. @throws LedgerError */
+/** The customer of a job, by its full name (`Acme:Yard 3`). Null: it is no job. */
+export const topOf = (party: string | null): string | null =>
+  /^(.+?):/.exec(party ?? "")?.[1] ?? null;
+
+/** With the customer who is billed: of a job, its customer. @throws LedgerError */
 async function withPayers(
   { customers }: Pick<DocumentBooks, "customers">,
   rows: readonly DocumentRow[],
   signal: AbortSignal,
 ): Promise<DocumentRow[]> {
   if (customers === undefined) return [...rows];
-  const topOf = ({ party }: DocumentRow): string | null => /^(.+?):/.exec(party ?? "")?.[1] ?? null;
-  const ids = rows.flatMap((row) => (topOf(row) === null ? (row.partyId ?? []) : []));
-  const names = rows.flatMap((row) => topOf(row) ?? []);
+  const ids = rows.flatMap(({ party, partyId }) => (topOf(party) === null ? (partyId ?? []) : []));
+  const names = rows.flatMap(({ party }) => topOf(party) ?? []);
   const found = await customers.find({ ids, names }, signal);
   return rows.map((row) => {
-    const top = topOf(row);
+    const top = topOf(row.party);
     const payer = found.find(({ id, name }) =>
       top === null ? id === row.partyId : sameName(name, top),
     );
@@ -274,22 +276,23 @@ export interface PaymentRow extends KeptPayment {
   readonly markIn: (desired: readonly string[]) => string | null;
 }
 
-/** What payments of one side are looked for by; each may name none. */
-interface PaymentNames {
-  readonly ids: readonly string[];
-  /** QuickBooks' ids of documents that they pay. */
-  readonly documents: readonly string[];
-  /** The numbers of these. */
-  readonly numbers: readonly string[];
-  readonly days: readonly Day[];
-}
-
 /** How one connector keeps payments. Every method @throws LedgerError, Refused */
-interface PaymentBooks {
+export interface PaymentBooks {
   /** What QuickBooks keeps of its texts. */
   write(document: PaymentDocument): Pick<KeptPayment, "text"> & { readonly check: string | null };
-  find(side: LedgerSide, names: PaymentNames, signal: AbortSignal): Promise<PaymentRow[]>;
-  /** All of the party of a document, from a day on. */
+  /** All that one of these names. */
+  find(
+    side: LedgerSide,
+    names: { readonly ids: readonly string[]; readonly days: readonly Day[] },
+    signal: AbortSignal,
+  ): Promise<PaymentRow[]>;
+  /** Ids of those that pay documents with one of these ids, or of these numbers. */
+  paying(
+    side: LedgerSide,
+    of: { readonly ids: readonly string[]; readonly numbers: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<readonly string[]>;
+  /** All of the party of a document, from a day on: of a job those of its customer, whose money pays any of its jobs. */
   since(
     side: LedgerSide,
     since: Day,
@@ -302,7 +305,10 @@ interface PaymentBooks {
 }
 
 /** One is found again by what it pays, its day, and its mark in the memo: a clerk may have moved it to another document. */
-export const paymentTable = (books: PaymentBooks): Table<"payment", KeptPayment, PaymentRow> => ({
+export const paymentTable = (
+  books: PaymentBooks,
+  company: Pick<Surroundings, "currency">,
+): Table<"payment", KeptPayment, PaymentRow> => ({
   ...PAYMENTS,
   dayOf: ({ date }: PaymentDocument) => date,
   write(document: PaymentDocument) {
@@ -330,25 +336,31 @@ export const paymentTable = (books: PaymentBooks): Table<"payment", KeptPayment,
         const those = desired?.filter(({ document }) => sideOf(document) === side) ?? [];
         const paid = those.map(({ document }) => document.invoice);
         const bound = desired === undefined ? ids : those.flatMap(({ binding }) => binding ?? []);
-        const names = {
-          ids: days.length === 0 ? bound : [],
-          documents: documents.length === 0 ? [] : [...new Set(paid)],
-          numbers,
-          days: [...new Set(those.map(({ document }) => document.date))].filter((day) =>
-            days.includes(day),
-          ),
-        };
-        if (Object.values(names).some((some_) => some_.length > 0))
+        const on = { ids: documents.length === 0 ? [] : [...new Set(paid)], numbers };
+        const isOf = (day: Day): boolean => those.some(({ document }) => document.date === day);
+        const named = days.length === 0 ? bound : [];
+        const isPaying = [...on.ids, ...on.numbers].length > 0;
+        const paying = isPaying ? await books.paying(side, on, signal) : [];
+        const names = { ids: [...named, ...paying], days: [...new Set(days)].filter(isOf) };
+        if ([...names.ids, ...names.days].length > 0)
           found.push(...(await books.find(side, names, signal)));
       }
       return found;
     },
-    idle: async ({ document, on }, since, { signal }) =>
-      books.since(sideOf(document), since, paidBy(on).native as DocumentRow, signal),
+    async idle({ document, on }, since, { signal }) {
+      const paid = paidBy(on).native as DocumentRow;
+      const rows = await books.since(sideOf(document), since, paid, signal);
+      return rows.map((row) => ({ ...row, party: paid.party }));
+    },
     // Nothing of a payment stays open.
     list: (scope, from, signal) => books.list({ ...scope, open: false }, from, signal),
-    create: ({ desired: { document, on } }, call) =>
-      books.create(document, paidBy(on).native as DocumentRow, call),
+    async create({ desired: { document, on } }, call) {
+      const paid = paidBy(on).native as DocumentRow;
+      const { currency } = paid;
+      if (currency !== company.currency)
+        expectOwnCurrency(currency, `document ${document.invoice}`);
+      return books.create(document, paid, call);
+    },
   },
 });
 
@@ -593,10 +605,8 @@ export function partyTable(
         const each = [...new Map(rows.map((row) => [row.id, row])).values()];
         return desired.flatMap((one) => foundFor(one, each));
       },
-      async *list(_scope, from, signal) {
-        for await (const { rows, ...page } of list.list(from, signal))
-          yield { ...page, rows: rows.map((row) => found(row)) };
-      },
+      list: (_scope, from, signal) =>
+        pagesOf(list.list(from, signal), (rows) => rows.map((row) => found(row))),
       create: ({ desired }, call) => create(list, idOf, desired.document, call),
     },
   };

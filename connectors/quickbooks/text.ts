@@ -44,6 +44,16 @@ export const oneLine = (text: string): string =>
 export const cut = (text: string, most: number): string =>
   Array.from(text).slice(0, most).join("").trimEnd();
 
+/** What a field for `most` characters holds whole, by how these books change text; null: nothing. What is cut is another text. */
+export function whole(
+  text: string | null,
+  most: number,
+  held: (text: string) => string,
+): string | null {
+  const all = held(text ?? "");
+  return all === "" || all.length > most ? null : all;
+}
+
 /*
  * Names of customers, vendors and items. QuickBooks has one list of names for customers, vendors, employees and others
  * together, without regard to case: a company that is both is kept under two names.

@@ -4,7 +4,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Party, PartyRecord } from "../../src/ledger/documents.ts";
 import { markOf, partiesOnce, partyChange, partyFacts, some } from "../../src/ledger/entries.ts";
 import type { Desired, Entry } from "../../src/ledger/port.ts";
-import { type StampFeed, stampedRows } from "../../src/ledger/stamps.ts";
+import { pagesOf, type StampFeed, stampedRows } from "../../src/ledger/stamps.ts";
 import type { PriceTable, Table } from "../../src/ledger/table.ts";
 import { type Books, companyIdOf } from "./books.ts";
 import * as rpc from "./rows.ts";
@@ -185,11 +185,8 @@ export function partyTable(books: Books): Table<"party", Pick<Party, "code" | "n
         const named = rpc.where({ "code in": ids });
         return told(await rpc.idsOf(books, MODEL, named, { inactive: true, signal }), signal);
       },
-      async *list(_, from, signal) {
-        const pages = rpc.pagesOf(from, signal, idsAfter(books), Number);
-        for await (const { rows, position } of pages)
-          yield { rows: await told(rows, signal), position };
-      },
+      list: (_, from, signal) =>
+        pagesOf(rpc.pagesOf(from, signal, idsAfter(books), Number), (rows) => told(rows, signal)),
       create: ({ desired }) => create(books, desired.document).then(() => null),
       changed: changedRows(books, partsOf(books), told),
     },

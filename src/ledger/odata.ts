@@ -8,9 +8,8 @@ import { inGroups } from "../core/groups.ts";
 import type { Day, Scope } from "../core/holdings.ts";
 import type { HttpRequest } from "../transport/http.ts";
 import { text } from "./documents.ts";
-import type { RowPage } from "./port.ts";
 import type { Rest } from "./rest.ts";
-import { conditionsIn, stampedList, unitedPages } from "./stamps.ts";
+import { conditionsIn, pagesOf, rowsIn, stampedList, unitedPages } from "./stamps.ts";
 
 /** Options of a query (`$filter`), or headers. */
 type Query = Readonly<Record<string, string>>;
@@ -102,16 +101,8 @@ export function openOdata(rest: Rest, { root, headers, replica, stamp }: OdataOp
   }
 
   /** All rows of these pages. */
-  async function all<T>(
-    set: string,
-    query: Query,
-    row: z.ZodType<T>,
-    signal: AbortSignal,
-  ): Promise<T[]> {
-    const found: T[] = [];
-    for await (const { rows } of pages(set, query, row, signal)) found.push(...rows);
-    return found;
-  }
+  const all = <T>(set: string, query: Query, row: z.ZodType<T>, signal: AbortSignal) =>
+    rowsIn(pages(set, query, row, signal));
 
   /** Rows with one of these conditions, which are on one field: many servers join no others by `or`. */
   async function either<T>(
@@ -158,11 +149,7 @@ export function openOdata(rest: Rest, { root, headers, replica, stamp }: OdataOp
         );
         return whole([...new Map(found.flat().map((one) => [one.id, one])).values()], signal);
       }
-      async function* list(
-        scope: Scope,
-        from: string | null,
-        signal: AbortSignal,
-      ): AsyncGenerator<RowPage<Row>> {
+      function list(scope: Scope, from: string | null, signal: AbortSignal) {
         const dated = (first: Day, last: Day) => `${date} ge ${first} and ${date} le ${last}`;
         const filters =
           date === undefined
@@ -172,8 +159,7 @@ export function openOdata(rest: Rest, { root, headers, replica, stamp }: OdataOp
           (one) => (start: string | null) =>
             pages(name, one, row, signal, { from: start, more: replica }),
         );
-        for await (const page of unitedPages(lists, from))
-          yield { ...page, rows: await whole(page.rows, signal) };
+        return pagesOf(unitedPages(lists, from), (rows) => whole(rows, signal));
       }
       return {
         search,

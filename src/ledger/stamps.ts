@@ -10,6 +10,7 @@ import type { Change, Page, Source } from "../core/contract.ts";
 import type { SourceUnavailable } from "../core/errors.ts";
 import type { Day, Scope } from "../core/holdings.ts";
 import type { Json } from "../core/json.ts";
+import type { RowPage } from "./port.ts";
 
 /** A row's place in the walk. Stamps are ISO 8601 text without a zone, UTC, with all digits that the books keep. */
 interface Place {
@@ -184,6 +185,23 @@ export async function* unitedPages<P extends { readonly position: string | null 
         position: page.position === null ? `${index + 1} ` : `${index} ${page.position}`,
       };
   }
+}
+
+/** The same pages with what is made of their rows. */
+export async function* pagesOf<Row, Made>(
+  pages: AsyncIterable<RowPage<Row>>,
+  made: (rows: readonly Row[]) => Promise<readonly Made[]> | readonly Made[],
+): AsyncGenerator<RowPage<Made>> {
+  for await (const { rows, ...page } of pages) yield { ...page, rows: await made(rows) };
+}
+
+/** All rows of such pages. */
+export async function rowsIn<Row>(
+  pages: AsyncIterable<{ readonly rows: readonly Row[] }>,
+): Promise<Row[]> {
+  const all: Row[] = [];
+  for await (const { rows } of pages) all.push(...rows);
+  return all;
 }
 
 /** The conditions that a scope is the union of, in an ERP's own words. @param of `open`: of what is not over; left out: nothing stays open */
