@@ -18,17 +18,10 @@ import {
   type PaymentRow,
   topOf,
 } from "../quickbooks/documents.ts";
-import {
-  ascii,
-  documentNumber,
-  guidOf,
-  markedBy,
-  REF_NUMBER_MOST,
-  whole,
-} from "../quickbooks/text.ts";
+import { ascii, guidOf, markedBy, whole } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import { partyRef } from "./sources.ts";
-import type { Values } from "./qbxml.ts";
+import { numberMost, type Values } from "./qbxml.ts";
 import {
   desktopMemo,
   type DocumentNames,
@@ -38,6 +31,7 @@ import {
   memoed,
   memoText,
   named,
+  numberIn,
   type Records,
 } from "./wire.ts";
 
@@ -47,7 +41,6 @@ const TABLES = {
     table: "Invoice",
     partyRef: "CustomerRef",
     accountRef: "ARAccountRef",
-    most: REF_NUMBER_MOST.invoice,
     untaxed: "Subtotal",
     open: "BalanceRemaining",
     // In the order in which they are told.
@@ -56,14 +49,12 @@ const TABLES = {
       table: "ReceivePayment",
       partyRef: "CustomerRef",
       amount: "TotalAmount",
-      most: REF_NUMBER_MOST.receivePayment,
     },
   },
   purchase: {
     table: "Bill",
     partyRef: "VendorRef",
     accountRef: "APAccountRef",
-    most: REF_NUMBER_MOST.bill,
     untaxed: "AmountDue",
     open: "OpenAmount",
     lines: [/^Item(?:Group)?LineRet$/, /^ExpenseLineRet$/],
@@ -71,7 +62,6 @@ const TABLES = {
       table: "BillPaymentCheck",
       partyRef: "PayeeEntityRef",
       amount: "Amount",
-      most: REF_NUMBER_MOST.billPayment,
     },
   },
 } as const;
@@ -92,9 +82,9 @@ export function documentBooks(
   side: LedgerSide,
   customers?: PartyList,
 ): DocumentBooks {
-  const { table, most } = TABLES[side];
+  const { table } = TABLES[side];
   const isSale = side === "sale";
-  const documents = records.documents([table], most);
+  const documents = records.documents([table]);
   const rowsOf = documentRows(records, side);
   return {
     can: {
@@ -159,7 +149,7 @@ function addOf(
   side: LedgerSide,
   { desired, values }: Writing<DocumentKind, KeptDocument>,
 ): Values {
-  const { partyRef: party, accountRef, most } = TABLES[side];
+  const { table, partyRef: party, accountRef } = TABLES[side];
   const { document, mark, number } = desired;
   const isSale = side === "sale";
   const ClassRef = named(config.class);
@@ -185,7 +175,7 @@ function addOf(
     [accountRef]: named(isSale ? config.receivableAccount : config.payableAccount),
     TxnDate: values.date,
     DueDate: values.due,
-    RefNumber: documentNumber(number, number, most),
+    RefNumber: numberIn(table, number),
     Memo: desktopMemo({
       number,
       mark,
@@ -224,7 +214,7 @@ function documentRows(records: Records, side: LedgerSide) {
 
   /** Payments are told by their own memos: a link has only their ids. */
   return async (rows: readonly Element[], signal: AbortSignal): Promise<DocumentRow[]> => {
-    const { untaxed, open: openName, most, partyRef: party, accountRef, payment } = TABLES[side];
+    const { untaxed, open: openName, partyRef: party, accountRef, payment } = TABLES[side];
     const ids = linkedIn(rows, payment.table);
     const found = await paymentsOf(records, side).find({ ids }, signal);
     const paying = new Map(found.map((row) => [row.needed("TxnID"), row]));
@@ -256,7 +246,7 @@ function documentRows(records: Records, side: LedgerSide) {
         accountId: row.ref(accountRef).id,
         date: row.needed("TxnDate").slice(0, 10),
         due: row.day("DueDate"),
-        reference: heldNumber(row, most),
+        reference: heldNumber(row),
         ...(side === "sale" ? { order } : {}),
         ...(currency === null ? {} : { currency }),
         lines,
@@ -378,10 +368,9 @@ function lineIn(line: Element, amountName: "Amount" | "TotalAmount"): Line[] {
 
 /* What customers pay (`ReceivePayment`), and what we pay (`BillPaymentCheck`). */
 
-/** They are not looked for by their own numbers. */
 const paymentsOf = (records: Records, ...sides: readonly LedgerSide[]) => {
   const tables = sides.map((side) => TABLES[side].payment.table);
-  return records.documents(tables, 0, { IncludeLineItems: true });
+  return records.documents(tables, { IncludeLineItems: true });
 };
 
 export function desktopPayments(records: Records, config: DesktopConfig): PaymentBooks {
@@ -394,8 +383,8 @@ export function desktopPayments(records: Records, config: DesktopConfig): Paymen
     }),
     find,
     async paying(side, of, signal) {
-      const { table, most, payment } = TABLES[side];
-      const paid = records.documents([table], most, { IncludeLinkedTxns: true });
+      const { table, payment } = TABLES[side];
+      const paid = records.documents([table], { IncludeLinkedTxns: true });
       return linkedIn(await paid.find(of, signal), payment.table);
     },
     since: (side, date, { party }, signal) =>
@@ -435,7 +424,7 @@ function paymentRow(row: Element): PaymentRow {
 }
 
 const checkOf = (document: PaymentDocument): string | null =>
-  whole(document.reference, TABLES[sideOf(document)].payment.most, ascii);
+  whole(document.reference, numberMost(TABLES[sideOf(document)].payment.table), ascii);
 
 function paymentAdd(config: DesktopConfig, document: PaymentDocument, on: DocumentRow): Values {
   const { id: mark, number, description, amount, date, invoice } = document;

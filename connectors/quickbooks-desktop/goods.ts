@@ -22,15 +22,7 @@ import { type Desired, LedgerError } from "../../src/ledger/port.ts";
 import { pagesOf } from "../../src/ledger/stamps.ts";
 import { roundHalfUp } from "../quickbooks/documents.ts";
 import type { Element } from "../quickbooks/element.ts";
-import {
-  ascii,
-  documentNumber,
-  guidOf,
-  markedBy,
-  REF_NUMBER_MOST,
-  sameName,
-  whole,
-} from "../quickbooks/text.ts";
+import { ascii, guidOf, markedBy, sameName, whole } from "../quickbooks/text.ts";
 import type { DesktopConfig } from "./config.ts";
 import { partyRef } from "./sources.ts";
 import type { Values } from "./qbxml.ts";
@@ -42,6 +34,7 @@ import {
   identityOf,
   memoed,
   named,
+  numberIn,
   once,
   type Records,
   renumbered,
@@ -83,7 +76,6 @@ const TABLES = {
     what: "sales orders: Premier and Enterprise have them",
     full: "IsFullyInvoiced",
     moved: "Invoiced",
-    most: REF_NUMBER_MOST.salesOrder,
   },
   purchase: {
     table: "PurchaseOrder",
@@ -91,7 +83,6 @@ const TABLES = {
     what: "purchase orders, or they are switched off",
     full: "IsFullyReceived",
     moved: "ReceivedQuantity",
-    most: REF_NUMBER_MOST.purchaseOrder,
   },
 } as const;
 
@@ -110,8 +101,7 @@ export const orderTable = (records: Records, config: DesktopConfig): GoodsTable<
     lines: orderLines(config, document).map((line) => goodsLine(line, line.amount)),
   }),
   async search({ side, marks, references, numbers, ids, days }, signal) {
-    const { table, most } = TABLES[side];
-    const orders = records.documents([table], most);
+    const orders = records.documents([TABLES[side].table]);
     const names = { numbers: references, ids: [...numbers, ...ids] };
     const found: readonly Element[] = await orders.find(names, signal).catch(noneIn);
     const isOurs = (row: Element): boolean =>
@@ -121,7 +111,7 @@ export const orderTable = (records: Records, config: DesktopConfig): GoodsTable<
     return once([...found, ...others.filter(isOurs)]).map((row) => orderOf(side, row, marks));
   },
   async *list(side, scope, from, signal) {
-    const orders = records.documents([TABLES[side].table], TABLES[side].most);
+    const orders = records.documents([TABLES[side].table]);
     const pages = orders.list({ ...scope, open: false }, from, signal);
     try {
       yield* pagesOf(pages, (rows) => rows.map((row) => orderOf(side, row, [])));
@@ -131,11 +121,11 @@ export const orderTable = (records: Records, config: DesktopConfig): GoodsTable<
   },
   async create(desired, { signal }) {
     const { document, mark, number } = desired;
-    const { table, partyRef: party, what, most } = TABLES[document.type];
+    const { table, partyRef: party, what } = TABLES[document.type];
     const content = {
       [party]: partyRef(desired),
       TxnDate: document.date,
-      RefNumber: documentNumber(number, number, most),
+      RefNumber: numberIn(table, number),
       ...planValues(document),
       Memo: orderMemo(config, desired),
       IsToBePrinted: false,
@@ -156,12 +146,12 @@ export const orderTable = (records: Records, config: DesktopConfig): GoodsTable<
     if (to !== "cancelled" && to !== "amended") return;
     const { element: row } = entry.native;
     const { document, number } = desired;
-    const { table, most } = TABLES[document.type];
+    const { table } = TABLES[document.type];
     const changes =
       to === "cancelled"
         ? { IsManuallyClosed: true, Memo: `VOID: ${row.text("Memo") ?? ""}`.trim() }
         : {
-            ...renumbered(row, number, most),
+            ...renumbered(row, number),
             ...planValues(document),
             Memo: orderMemo(config, desired),
             [`${table}LineMod`]: lineValues(config, document).map((line) => ({
@@ -218,7 +208,7 @@ const lineValues = (config: DesktopConfig, document: OrderDocument): Values[] =>
   }));
 
 function orderOf(side: Side, row: Element, marks: readonly string[]): Row {
-  const { table, partyRef: party, full, moved, most } = TABLES[side];
+  const { table, partyRef: party, full, moved } = TABLES[side];
   const id = row.needed("TxnID");
   const rows = row.all(`${table}LineRet`);
   const [items, others] = [rows.filter(hasItem), rows.filter((line) => !hasItem(line))];
@@ -247,7 +237,7 @@ function orderOf(side: Side, row: Element, marks: readonly string[]): Row {
     state,
     status: isVoid ? "cancelled" : "posted",
     marks: mark === null ? [] : [mark],
-    reference: heldNumber(row, most),
+    reference: heldNumber(row),
     party: row.ref(party).name ?? "",
     date: row.day("TxnDate"),
     lines,
@@ -280,14 +270,12 @@ function orderMemo(config: DesktopConfig, { document, mark, number }: Desired<"o
  * linked with its order and this endpoint writes no bills (`receipts`, ADR 0017).
  */
 
-const MOST = REF_NUMBER_MOST.itemReceipt;
-
 export function receiptTable(records: Records, config: DesktopConfig): GoodsTable<"shipment", Row> {
   const mod = (row: Element, values: Values, signal: AbortSignal): Promise<unknown> =>
     records.write("ItemReceiptMod", { ...heldOf(identityOf(row)), ...values }, signal);
   // What a ticket may be: a receipt, and the bill that a person made of one.
-  const tickets = records.documents(["ItemReceipt", "Bill"], MOST);
-  const ordersOf = records.documents([TABLES.purchase.table], TABLES.purchase.most);
+  const tickets = records.documents(["ItemReceipt", "Bill"]);
+  const ordersOf = records.documents([TABLES.purchase.table]);
 
   /**
    * A line of the order brings its item and its price along, and takes a quantity alone beside the link (3153). A product that
@@ -364,7 +352,7 @@ export function receiptTable(records: Records, config: DesktopConfig): GoodsTabl
       const content = {
         VendorRef: partyRef(desired),
         TxnDate: document.date,
-        RefNumber: documentNumber(number, number, MOST),
+        RefNumber: numberIn("ItemReceipt", number),
         Memo: receiptMemo(desired),
         ExternalGUID: guidOf(mark),
         ItemLineAdd:
@@ -379,7 +367,7 @@ export function receiptTable(records: Records, config: DesktopConfig): GoodsTabl
       const { element, marks } = row;
       if (to === "amended") {
         const lines = unpricedLines(config, document).map((line) => ({ ...NEW_LINE, ...line }));
-        const head = { TxnDate: document.date, ...renumbered(element, number, MOST) };
+        const head = { TxnDate: document.date, ...renumbered(element, number) };
         await mod(element, { ...head, Memo: receiptMemo(desired), ItemLineMod: lines }, signal);
         return;
       }
@@ -418,7 +406,7 @@ function receiptOf(row: Element, state: "received" | "billed"): Row {
   const id = row.needed("TxnID");
   const memo = row.text("Memo") ?? "";
   const { text } = markedBy(memoed(row));
-  const number = heldNumber(row, MOST);
+  const number = heldNumber(row);
   const lines = row.all("ItemLineRet").filter((line) => line.decimal("Quantity") !== null);
   const isVoid = /^VOID:/i.test(memo) && lines.every((line) => line.amount("Quantity").sign === 0);
   const isOpen =

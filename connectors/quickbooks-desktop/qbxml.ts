@@ -10,9 +10,6 @@ import { errorTable, TRIED_AGAIN } from "../../src/ledger/errors.ts";
 import { LedgerError } from "../../src/ledger/port.ts";
 import { Element } from "../quickbooks/element.ts";
 
-/** An XML document that cannot be read. */
-export class XmlFault extends Error {}
-
 /** Characters of the largest document that is read. */
 const CHARACTERS_MAX = 64_000_000;
 
@@ -45,24 +42,28 @@ function nodeElement({ ":@": attributes = {}, ...named }: Node): Element {
 const elementsIn = (nodes: readonly Node[]): Element[] =>
   nodes.filter((node) => !(TEXT in node)).map(nodeElement);
 
-/** The root element. No document type is taken, and no entity of a document's own. @throws XmlFault */
+/** The root element. No document type is taken, and no entity of a document's own. @throws LedgerError */
 export function elementIn(given: string): Element {
-  if (given.length > CHARACTERS_MAX) throw new XmlFault("it is too large");
+  if (given.length > CHARACTERS_MAX) throw unread("it is too large");
   // Blanks and a byte order mark stand before many a declaration.
   const text = given.trimStart();
-  if (/<!(?:DOCTYPE|ENTITY)/i.test(text)) throw new XmlFault("it declares a document type");
+  if (/<!(?:DOCTYPE|ENTITY)/i.test(text)) throw unread("it declares a document type");
   const checked = XMLValidator.validate(text);
-  if (checked !== true) throw new XmlFault(`it is not whole XML: ${checked.err.msg}`);
+  if (checked !== true) throw unread(`it is not whole XML: ${checked.err.msg}`);
   let roots: readonly Element[];
   try {
     roots = elementsIn(parser.parse(text) as readonly Node[]);
   } catch (error) {
-    throw new XmlFault((error as Error).message, { cause: error });
+    throw unread((error as Error).message);
   }
   const [root, another] = roots;
-  if (root === undefined || another !== undefined) throw new XmlFault("it has not one root");
+  if (root === undefined || another !== undefined) throw unread("it has not one root");
   return root;
 }
+
+/** XML that came from QuickBooks or its Web Connector, and cannot be read. */
+export const unread = (says: string): LedgerError =>
+  new LedgerError("torn", `QuickBooks or its Web Connector sent what cannot be read: ${says}`);
 
 /** Text for an element or an attribute in double quotes. ASCII stays, everything else goes by its number. */
 export const escaped = (text: string): string =>
@@ -89,21 +90,13 @@ export interface Reply {
 
 /** In the order of the requests; fewer when QuickBooks stopped at an error. @throws LedgerError */
 export function repliesIn(xml: string): Reply[] {
-  let root: Element;
-  try {
-    root = elementIn(xml);
-  } catch (error) {
-    if (!(error instanceof XmlFault)) throw error;
-    throw new LedgerError("torn", `QuickBooks' answer cannot be read: ${error.message}`);
-  }
+  const root = elementIn(xml);
   const all = root.child("QBXMLMsgsRs");
-  if (root.name !== "QBXML" || all === null)
-    throw new LedgerError("torn", "QuickBooks' answer is no qbXML answer");
+  if (root.name !== "QBXML" || all === null) throw unread("it is no qbXML answer");
   return all.below.map(({ attributes, below }) => {
     const { requestID = null, statusCode = "", statusMessage = "" } = attributes;
     const { iteratorID = "", iteratorRemainingCount: left = "" } = attributes;
-    if (!/^\d{1,5}$/.test(statusCode))
-      throw new LedgerError("torn", "QuickBooks' answer has no status code");
+    if (!/^\d{1,5}$/.test(statusCode)) throw unread("it has no status code");
     return {
       request: requestID,
       code: Number(statusCode),
@@ -243,6 +236,12 @@ export const requests: Readonly<Record<string, readonly Field[]>> = Object.fromE
     return [name, isContent ? [{ name, isNeeded: true, isMany: false, shape }] : shape];
   }),
 );
+
+/** Characters of the numbers of documents of a table (`Invoice`). */
+export const numberMost = (table: string): number => {
+  const field = requests[`${table}Query`]?.find(({ name }) => name === "RefNumberCaseSensitive");
+  return Number(/^text(\d+)$/.exec(String(field?.shape))?.[1]);
+};
 
 type Value = string | number | boolean | Decimal | Values | readonly Value[] | null | undefined;
 export interface Values {

@@ -26,17 +26,11 @@ import {
   isOf,
   NOT_HERE,
   repliesIn,
+  unread,
   WRONG_PASSWORD,
-  XmlFault,
 } from "./qbxml.ts";
 import { HOUR_MS } from "../../src/core/time.ts";
 
-interface OperationRow {
-  /** The names of its arguments in Intuit's order. */
-  readonly takes: readonly string[];
-  /** @param given its arguments, empty text where one is not there */
-  run(site: Site, ...given: readonly string[]): Result | Promise<Result>;
-}
 type Result = string | readonly string[];
 
 interface Site {
@@ -44,52 +38,58 @@ interface Site {
   readonly mailbox: Mailbox;
 }
 
-const SENT_WITH = "strHCPResponse strCompanyFileName qbXMLCountry qbXMLMajorVers qbXMLMinorVers";
+interface OperationRow {
+  /** The names of its arguments in Intuit's order. */
+  readonly takes: string;
+  /** @param given its arguments by their names, empty text where one is not there */
+  run(site: Site, given: Readonly<Record<string, string>>): Result | Promise<Result>;
+}
 
 export const operations = {
-  serverVersion: { takes: [], run: () => "fuelbridge" },
-  clientVersion: { takes: ["strVersion"], run: () => "" },
-  authenticate: {
-    takes: ["strUserName", "strPassword"],
-    run: (site, user = "", password = "") => authenticated(site, user, password),
-  },
+  serverVersion: { takes: "", run: () => "fuelbridge" },
+  clientVersion: { takes: "strVersion", run: () => "" },
+  authenticate: { takes: "strUserName strPassword", run: authenticated },
   sendRequestXML: {
-    takes: ["ticket", ...SENT_WITH.split(" ")],
-    run: ({ mailbox }, ticket = "") => mailbox.next(ticket),
+    takes: "ticket strHCPResponse strCompanyFileName qbXMLCountry qbXMLMajorVers qbXMLMinorVers",
+    run: ({ mailbox }, { ticket = "" }) => mailbox.next(ticket),
   },
   receiveResponseXML: {
-    takes: ["ticket", "response", "hresult", "message"],
-    run: async ({ mailbox }, ticket = "", response = "", hresult = "", message = "") =>
+    takes: "ticket response hresult message",
+    run: async ({ mailbox }, { ticket = "", response = "", hresult = "", message = "" }) =>
       String(await mailbox.take(ticket, response, hresult, message)),
   },
   connectionError: {
-    takes: ["ticket", "hresult", "message"],
-    run: ({ mailbox }, ticket = "", hresult = "", message = "") =>
+    takes: "ticket hresult message",
+    run: ({ mailbox }, { ticket = "", hresult = "", message = "" }) =>
       mailbox.broken(ticket, hresult, message),
   },
-  getLastError: { takes: ["ticket"], run: ({ mailbox }, ticket = "") => mailbox.lastError(ticket) },
-  closeConnection: { takes: ["ticket"], run: ({ mailbox }, ticket = "") => mailbox.close(ticket) },
+  getLastError: {
+    takes: "ticket",
+    run: ({ mailbox }, { ticket = "" }) => mailbox.lastError(ticket),
+  },
+  closeConnection: {
+    takes: "ticket",
+    run: ({ mailbox }, { ticket = "" }) => mailbox.close(ticket),
+  },
 } as const satisfies Record<string, OperationRow>;
 
 export type Operation = keyof typeof operations;
 
-/** @throws XmlFault when it is no call of an operation */
-export function callIn(text: string): {
-  readonly operation: Operation;
-  readonly given: readonly string[];
-} {
+/** @throws LedgerError when it is no call of an operation */
+export function callIn(text: string) {
   const envelope = elementIn(text);
   const [call] = envelope.child("Body")?.below ?? [];
   if (envelope.name !== "Envelope" || call === undefined)
-    throw new XmlFault("it is no SOAP envelope with a body");
-  if (!Object.hasOwn(operations, call.name))
-    throw new XmlFault(`there is no operation ${call.name}`);
-  const operation = call.name as Operation;
-  const given = operations[operation].takes.map((name) => call.child(name)?.content ?? "");
-  return { operation, given };
+    throw unread("it is no SOAP envelope with a body");
+  if (!Object.hasOwn(operations, call.name)) throw unread(`there is no operation ${call.name}`);
+  const given = Object.fromEntries(call.below.map(({ name, content }) => [name, content]));
+  return { operation: call.name as Operation, given };
 }
 
-function authenticated({ config, mailbox }: Site, user: string, password: string): Result {
+function authenticated(
+  { config, mailbox }: Site,
+  { strUserName: user = "", strPassword: password = "" }: Readonly<Record<string, string>>,
+): Result {
   const isRight = [isSameSecret(user, config.user), isSameSecret(password, config.password)].every(
     Boolean,
   );
@@ -170,14 +170,14 @@ function serving(config: DesktopConfig, mailbox: Mailbox): Hono {
     .post(path, bodyLimit({ maxSize: BODY_MAX, onError: tooLarge }), async ({ req }) => {
       const { operation, given } = callIn(UTF_8.decode(await req.arrayBuffer()));
       const row: OperationRow = operations[operation];
-      return xml(envelopeOf(operation, await row.run({ config, mailbox }, ...given)));
+      return xml(envelopeOf(operation, await row.run({ config, mailbox }, given)));
     })
     .notFound(() => fault(404, "There is no such service."))
     .onError((error) =>
       fault(
         500,
-        error instanceof XmlFault
-          ? `The call cannot be read: ${error.message}.`
+        error instanceof LedgerError
+          ? `${error.message}.`
           : "fuelbridge cannot serve the call now.",
       ),
     );

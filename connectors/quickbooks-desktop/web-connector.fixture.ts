@@ -113,6 +113,8 @@ export class WebConnector {
     this.#step();
     await this.before(operation, given);
     const inner = operations[operation].takes
+      .split(" ")
+      .filter(Boolean)
       .map((name, at) => `<${name}>${escaped(given[at] ?? "")}</${name}>`)
       .join("");
     const body = `<?xml version="1.0" encoding="utf-8"?><soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body><${operation} xmlns="http://developer.intuit.com/">${inner}</${operation}></soap:Body></soap:Envelope>`;

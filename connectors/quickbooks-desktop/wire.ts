@@ -43,6 +43,7 @@ import {
   isDone,
   isOf,
   NOT_HERE,
+  numberMost,
   placeOf,
   repliesIn,
   type Reply,
@@ -519,12 +520,12 @@ export function openRecords(wire: Asker) {
     pages,
     /** All of a long list, ids and stamps: five hundred records an answer. */
     all: (list: Request, signal: AbortSignal) => rowsIn(pagesIn(wire, list, signal, 500)),
-    /** @param most characters of their numbers @param more what is told of each */
+    /** @param more what is told of each */
     documents(
       tables: readonly string[],
-      most: number,
       more: Values = { IncludeLineItems: true, IncludeLinkedTxns: true },
     ) {
+      const most = Math.min(...tables.map(numberMost));
       const queries = (all: readonly Values[]): Request[] =>
         all.flatMap((values) =>
           tables.map((table) => ({ name: `${table}Query`, values: { ...values, ...more } })),
@@ -659,18 +660,24 @@ export const memoed = (row: Element): Memoed => ({
   guid: row.text("ExternalGUID"),
 });
 
-/** The number of a document: see {@link numberHeld}. @param most characters of the number of this kind */
-export function heldNumber(row: Element, most: number): string | null {
+const tableOf = ({ name }: Element): string => name.replace(/Ret$/, "");
+
+/** What a table holds of the platform's number: see {@link documentNumber}. */
+export const numberIn = (table: string, number: string): string =>
+  documentNumber(number, number, numberMost(table));
+
+/** The number of a document: see {@link numberHeld}. */
+export function heldNumber(row: Element): string | null {
   const own = row.text("RefNumber");
   const { number } = markedBy(memoed(row));
-  return number === null ? own : numberHeld(own, number, documentNumber(number, number, most));
+  return number === null ? own : numberHeld(own, number, numberIn(tableOf(row), number));
 }
 
 /** What is written of a number that QuickBooks does not hold yet. */
-export const renumbered = (row: Element, number: string, most: number): Values =>
-  sameNumber(heldNumber(row, most) ?? "", ascii(number))
+export const renumbered = (row: Element, number: string): Values =>
+  sameNumber(heldNumber(row) ?? "", ascii(number))
     ? {}
-    : { RefNumber: documentNumber(number, number, most) };
+    : { RefNumber: numberIn(tableOf(row), number) };
 
 /** Text that QuickBooks would keep of it; null: nothing. */
 export function heldText(text: string | null, most: number): string | null {

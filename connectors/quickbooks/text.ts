@@ -97,16 +97,6 @@ export const sameName = (one: string, other: string): boolean =>
 
 /* Numbers of documents: QuickBooks keeps fewer characters than the platform, and does not keep them unique. */
 
-/** Characters of `RefNumber` (Desktop, qbXML 13.0) per document. */
-export const REF_NUMBER_MOST = {
-  invoice: 11,
-  bill: 20,
-  receivePayment: 20,
-  billPayment: 11,
-  salesOrder: 11,
-  purchaseOrder: 11,
-  itemReceipt: 20,
-} as const;
 /** Characters of `DocNumber` and `PaymentRefNum` (Online). */
 export const DOC_NUMBER_MOST = 21;
 

@@ -11,7 +11,6 @@ import {
   MEMO_MOST,
   memoIn,
   memoOf,
-  REF_NUMBER_MOST,
 } from "../../connectors/quickbooks/text.ts";
 import type { Item } from "../../src/core/contract.ts";
 import {
@@ -117,7 +116,7 @@ export function grammars(): Readonly<Record<string, Rows>> {
       return [memo, memoIn(memo)];
     }),
     "QuickBooks numbers": over([...NUMBERS, "INV-2026-000118-ACME-WEST"], (number) => [
-      documentNumber(number, ID, REF_NUMBER_MOST.invoice),
+      documentNumber(number, ID, 11),
       documentNumber(number, ID, DOC_NUMBER_MOST),
     ]),
     "ExternalGUID of QuickBooks Desktop": over([ID, "C-58"], guidOf),
