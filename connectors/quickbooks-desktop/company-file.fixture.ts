@@ -89,7 +89,8 @@ export class CompanyFile {
 
   /** A person deletes it. */
   remove(table: Table, id: string): void {
-    this.#queries.deleted(table, this.#row(table, id), this.now);
+    const type = table === "Item" ? "ItemNonInventory" : table;
+    this.#queries.deleted(type, this.#row(table, id), this.now);
     this.#tables[table] = this.rows(table).filter((row) => row.id !== id);
   }
 

@@ -29,10 +29,12 @@ describe("parties", () => {
     });
     file.enter("Customer", { Name: "Yard 3", FullName: "Acme:Yard 3", ParentRef: "Acme" });
     const vendor = file.enter("Vendor", { Name: "Sabine", IsActive: "false" });
-    const told = async () =>
-      Object.values(recordsOf(await read("parties"))).map((text) =>
-        PartyRecord.parse(parseExact(text)),
-      );
+    const notices: string[] = [];
+    const told = async () => {
+      const pages = await read("parties");
+      notices.push(...pages.flatMap((page) => page.notices ?? []));
+      return Object.values(recordsOf(pages)).map((text) => PartyRecord.parse(parseExact(text)));
+    };
     expect(await told()).toEqual([
       {
         code: `C-${customer.id}`,
@@ -53,6 +55,7 @@ describe("parties", () => {
     ]);
     file.remove("Customer", customer.id);
     expect(await told()).toMatchObject([{ code: `C-${customer.id}`, name: "Acme", active: false }]);
+    expect(notices).toEqual([expect.stringContaining(`C-${customer.id} no more`)]);
   });
 
   test("are held for reconciliation, inactive ones as ended, each in its role", async () => {
@@ -353,4 +356,10 @@ test("prices of items and of price levels are rack prices of their lists; a perc
     "Lubbock|Fuel:ULSD": "Lubbock Fuel:ULSD 2.41375 gal",
     "Plainview|Fuel:ULSD": "Plainview Fuel:ULSD 2.5 gal",
   });
+  file.remove("PriceLevel", lubbock.id);
+  file.remove("Item", ulsd.id);
+  expect((await read("prices")).flatMap(({ notices = [] }) => notices)).toEqual([
+    expect.stringContaining("item Fuel:ULSD no more"),
+    expect.stringContaining("price level Plainview no more"),
+  ]);
 });

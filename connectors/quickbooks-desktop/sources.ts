@@ -7,7 +7,9 @@ import type { PriceTable } from "../../src/ledger/table.ts";
 import {
   deletedInvoice,
   expectOwnCurrency,
+  goneNotice,
   goneParty,
+  goneWithPrice,
   type PartyList,
   partyOf,
   type PartyRow,
@@ -79,7 +81,7 @@ function deleted(
   name: string,
   of: "List" | "Txn",
   types: readonly string[],
-  tell: (row: DeletedRow) => Change,
+  tell: (row: DeletedRow) => Change | null,
 ): List<DeletedRow> {
   const type = `${of}DelType`;
   return {
@@ -100,7 +102,8 @@ function deleted(
       }));
       return { rows };
     },
-    changes: async (ids, rows) => ids.flatMap((id) => rows.get(id) ?? []).map(tell),
+    changes: async (ids, rows) => ids.flatMap((id) => tell(rows.get(id) as DeletedRow) ?? []),
+    notice: noticeOf,
   };
 }
 
@@ -118,8 +121,8 @@ export const partySource = (records: Records, telling: Waiting): Source =>
         rows.flatMap((row) => toldParty(side, partyRow(records, side, row)) ?? []),
       ),
     ),
-    deleted(records, "deleted parties", "List", ["Customer", "Vendor"], ({ type, id, name }) =>
-      goneParty(type === "Customer" ? "customer" : "vendor", id, name ?? "(deleted)"),
+    deleted(records, "deleted parties", "List", ["Customer", "Vendor"], (row) =>
+      goneParty(sideOf(row), row.id, row.name ?? "(deleted)"),
     ),
   ]);
 
@@ -208,12 +211,24 @@ export const priceTable = (
       const priceLevels = stamped(records, "price level", "PriceLevelQuery", perItem, {
         iterates: false,
       });
-      const lists = [...(list === undefined ? [] : [items]), ...(levels ? [priceLevels] : [])];
+      const gone = deleted(records, "deleted prices", "List", PRICED, () => null);
+      const own = list === undefined ? [] : [items];
+      const lists = [...own, ...(levels ? [priceLevels] : []), gone];
       return walked(records, telling, lists);
     },
   },
   line: (line) => ({ ...line, unit }),
 });
+
+/** What has prices, as QuickBooks calls it where it was deleted. */
+const PRICED = [
+  "ItemInventory",
+  "ItemInventoryAssembly",
+  "ItemNonInventory",
+  "ItemOtherCharge",
+  "ItemService",
+  "PriceLevel",
+];
 
 const lineOf = (list: string, code: string, formula: string): PriceLine => ({
   list,
@@ -251,6 +266,16 @@ const PARTIES = {
   vendor: { table: "Vendor", address: "VendorAddress" },
 } as const;
 const SIDES = ["customer", "vendor"] as const;
+
+const sideOf = ({ type }: DeletedRow): Side => (type === "Customer" ? "customer" : "vendor");
+
+/** What a person must know of what was deleted; of an invoice its change says it. */
+function noticeOf(row: DeletedRow): string | null {
+  const { type, id, name } = row;
+  if (type === "Invoice") return null;
+  if (!PRICED.includes(type)) return goneNotice(sideOf(row), id);
+  return goneWithPrice(`${type === "PriceLevel" ? "price level" : "item"} ${name ?? id}`);
+}
 
 /** The party of a document that is made, which has the party's currency. @throws Refused */
 export function partyRef({ party, payer }: Pick<Desired, "party" | "payer">): Values {

@@ -10,7 +10,9 @@ import type { Telling } from "../../src/ledger/stamps.ts";
 import type { PriceTable } from "../../src/ledger/table.ts";
 import {
   deletedInvoice,
+  goneNotice,
   goneParty,
+  goneWithPrice,
   partyCode,
   type TellingInvoices,
   toldParty,
@@ -100,19 +102,17 @@ const idsOf = (rows: readonly ChangedRow[], of: Entity): string[] =>
 const roleOf = ({ entity }: ChangedRow): Side =>
   entity === SIDES.sale.party ? "customer" : "vendor";
 
-const codeOf = (row: ChangedRow): string => partyCode(roleOf(row), row.key);
-
 export const partySource = (online: Online, telling: Telling<never>): Source => {
   const list = capturedList({
     online,
     entities: BOTH.map((side) => SIDES[side].party),
     where: [ANY],
-    // QuickBooks deletes a party only by merging it into another one: the connection stays until a person looks.
-    gone: (row) =>
-      `QuickBooks has ${codeOf(row)} no more: it was deleted, or merged into another ${roleOf(row)}. The platform keeps its company and connection; end the connection there if it should not be used, and correct cross-references that name ${codeOf(row)}.`,
+    gone: (row) => goneNotice(roleOf(row), row.key),
     async changes(rows, signal) {
       const gone = rows.filter(({ deleted }) => deleted);
-      const changes = gone.map((row) => goneParty(roleOf(row), row.key, codeOf(row)));
+      const changes = gone.map((row) =>
+        goneParty(roleOf(row), row.key, partyCode(roleOf(row), row.key)),
+      );
       for (const side of BOTH) {
         const { party, role } = SIDES[side];
         const Id = idsOf(rows, party);
@@ -174,9 +174,7 @@ export const priceTable = (
         online,
         entities: ["Item"],
         where: [ANY],
-        // A price is told by the item's name, which is gone with it.
-        gone: ({ key }) =>
-          `QuickBooks has item ${key} no more: a price of it that the platform has stays there until a person changes it.`,
+        gone: ({ key }) => goneWithPrice(`item ${key}`),
         async changes(rows, signal) {
           const Id = idsOf(rows, "Item");
           const found = await having(online.wire, "Item", { Id }, signal, [ANY]);

@@ -727,6 +727,14 @@ export const goneParty = (side: Side, id: string, name: string): Change =>
     active: false,
   });
 
+/** QuickBooks deletes a party only by merging it into another one: the connection stays until a person looks. */
+export const goneNotice = (side: Side, id: string): string =>
+  `QuickBooks has ${partyCode(side, id)} no more: it was deleted, or merged into another ${side}. The platform keeps its company and connection; end the connection there if it should not be used, and correct cross-references that name ${partyCode(side, id)}.`;
+
+/** A price is told by the name of what has it, which is gone with it. @param called `item 19` */
+export const goneWithPrice = (called: string): string =>
+  `QuickBooks has ${called} no more: a price of it that the platform has stays there until a person changes it.`;
+
 const NOWHERE = { country: null, state: null };
 const AMERICA = /^(?:|US|USA|U\.S\.A\.|UNITED STATES(?: OF AMERICA)?)$/;
 

@@ -153,7 +153,8 @@ async function* walk<Row extends Listed>(
     const ids = page.map(({ id }) => id);
     const changes = await list.changes(ids, rows, signal);
     for (const id of ids) kept.add(id);
-    const told = ids.flatMap((id) => rows.get(id) ?? []);
+    // What was so before anything was told is nobody's work.
+    const told = before === undefined ? [] : ids.flatMap((id) => rows.get(id) ?? []);
     notices.push(...told.flatMap((row) => list.notice?.(row) ?? []));
     const goesOn = at + WALK_PAGE < left.length;
     const mark = goesOn ? { ...start, walk: { at: last.at, id: last.id } } : after(kept);
