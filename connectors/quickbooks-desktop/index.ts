@@ -58,7 +58,7 @@ export function ledgerOf(
     tables: {
       ...invoiceTables(invoices, invoicesChanged(records, currency)),
       bill: documentTable(documentBooks(records, config, "purchase")),
-      payment: paymentTable(desktopPayments(records, config), surroundings),
+      payment: paymentTable(desktopPayments(records, config)),
       party: {
         sale: partyTable(customers, surroundings),
         purchase: partyTable(vendors, surroundings),

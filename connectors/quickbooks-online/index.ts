@@ -29,7 +29,7 @@ export const quickbooksOnline = defineConnector<QuickbooksOnlineConfig>({
         ...invoiceTables(invoices, (telling) => invoicesChanged(online, telling)),
         bill: documentTable(documentBooks(online, "bill")),
         order: orderTable(online),
-        payment: paymentTable(onlinePayments(online), surroundings),
+        payment: paymentTable(onlinePayments(online)),
         party: { sale: parties("sale"), purchase: parties("purchase") },
         parties: { changed: (telling) => partySource(online, telling) },
         ...(config.prices === undefined ? {} : { price: priceTable(online, config.prices) }),

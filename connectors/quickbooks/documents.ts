@@ -305,10 +305,7 @@ export interface PaymentBooks {
 }
 
 /** One is found again by what it pays, its day, and its mark in the memo: a clerk may have moved it to another document. */
-export const paymentTable = (
-  books: PaymentBooks,
-  company: Pick<Surroundings, "currency">,
-): Table<"payment", KeptPayment, PaymentRow> => ({
+export const paymentTable = (books: PaymentBooks): Table<"payment", KeptPayment, PaymentRow> => ({
   ...PAYMENTS,
   dayOf: ({ date }: PaymentDocument) => date,
   write(document: PaymentDocument) {
@@ -354,13 +351,8 @@ export const paymentTable = (
     },
     // Nothing of a payment stays open.
     list: (scope, from, signal) => books.list({ ...scope, open: false }, from, signal),
-    async create({ desired: { document, on } }, call) {
-      const paid = paidBy(on).native as DocumentRow;
-      const { currency } = paid;
-      if (currency !== company.currency)
-        expectOwnCurrency(currency, `document ${document.invoice}`);
-      return books.create(document, paid, call);
-    },
+    create: ({ desired: { document, on } }, call) =>
+      books.create(document, paidBy(on).native as DocumentRow, call),
   },
 });
 

@@ -3,7 +3,7 @@ import { amountOf, Decimal } from "../core/decimal.ts";
 import { Refused } from "../core/errors.ts";
 import type { FaultCode } from "../core/faults.ts";
 import type { Fault } from "../core/record.ts";
-import type { Day, Difference, HoldingKind } from "../core/holdings.ts";
+import type { Day, Difference, Facts, HoldingKind } from "../core/holdings.ts";
 import { bareNumber, sameNumber } from "../core/keys.ts";
 import { amountText, inCents } from "../core/text.ts";
 import { dayBefore } from "../core/time.ts";
@@ -437,7 +437,7 @@ export async function payable(books: Books, desired: readonly Desired[], call: C
   const covered: Desired[] = [];
   for (const one of desired) {
     const { document } = one;
-    const paid = "invoiceId" in document ? await paidBy(books, document, call) : null;
+    const paid = "invoiceId" in document ? await paidBy(books, document, one.expected, call) : null;
     if (paid === null) booked.push(one);
     else if (paid.isCovered) covered.push({ ...one, on: paid.invoice });
     else booked.push(await besideNone(books, { ...one, on: paid.invoice }, call));
@@ -502,7 +502,12 @@ const toldIdle = (idle: readonly Entry[]): string =>
  * taken up yet of a settlement of ours. More than is to pay goes on the party's account where these books can do that, but
  * only where everything that was paid before came from the platform: what somebody entered there may be this very money.
  */
-async function paidBy(books: Books, document: PaymentDocument, call: Call) {
+async function paidBy(
+  books: Books,
+  document: PaymentDocument,
+  { words: { currency: own } = {} }: Facts,
+  call: Call,
+) {
   const { number, amount, invoiceId, type } = document;
   const kind = type === "out" ? "invoice" : "bill";
   const refuse = (code: keyof typeof NEXT, says: string): never => {
@@ -518,6 +523,9 @@ async function paidBy(books: Books, document: PaymentDocument, call: Call) {
     return refuse("another-invoice", `is that of the platform's id ${mark}`);
   if (status === "cancelled") return refuse("cancelled-in-books", "is cancelled");
   if (isBelow(status, "posted")) return refuse("not-posted", `is ${status}`);
+  const { currency } = invoice.facts.words ?? {};
+  if (own && currency && currency !== own)
+    return refuse("other-currency", `is kept in ${currency}, and the payment is in ${own}`);
   if (amount.sign <= 0 || !amount.round(CENTS).equals(amount))
     return refuse("not-payable", `cannot be paid with ${amountText(amount)}`);
   const { open = null, total = open } = invoice.facts.money ?? {};
@@ -557,6 +565,8 @@ const NEXT = {
   "not-posted": "Post the invoice there, or enter the payment by hand; then retry.",
   "cancelled-in-books":
     "An accountant voids the payment on the platform if no money came. If it came, an accountant enters it there on the party's account, with its reference, then closes it here.",
+  "other-currency":
+    "An accountant books it there by hand, then closes it here: nothing is converted.",
   "not-payable": "An accountant books it there by hand, then closes it here.",
   "settled-as-one":
     "The invoice was settled as one before this payment came: an accountant notes its reference there, then closes it here.",
