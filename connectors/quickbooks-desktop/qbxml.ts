@@ -240,7 +240,7 @@ export const requests: Readonly<Record<string, readonly Field[]>> = Object.fromE
 /** Characters of the numbers of documents of a table (`Invoice`). */
 export const numberMost = (table: string): number => {
   const field = requests[`${table}Query`]?.find(({ name }) => name === "RefNumberCaseSensitive");
-  return Number(/^text(\d+)$/.exec(String(field?.shape))?.[1]);
+  return Number(/^text(\d+)$/.exec(field?.shape as string)?.[1]);
 };
 
 type Value = string | number | boolean | Decimal | Values | readonly Value[] | null | undefined;

@@ -50,7 +50,6 @@ import {
   ACCOUNT,
   CLASS,
   expectFit,
-  expectParty,
   having,
   inScope,
   ITEM,
@@ -368,9 +367,8 @@ export async function writeNumbered(
   holds: (row: Element, party: string) => Holder,
 ): Promise<string> {
   const { wire, config, names } = online;
-  expectParty(online, side, payer);
+  const party = partyIdOf(online, side, payer);
   await expectActive(online, side, document);
-  const party = partyIdOf(payer);
   const whole = { ...body, [SIDES[side].partyRef]: { value: party } };
   try {
     return await wire.write(entity, whole, call);

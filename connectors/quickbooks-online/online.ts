@@ -312,18 +312,18 @@ export const partyBody = ({ companyId, name }: Party, DisplayName: string): obje
   Notes: markOf(companyId),
 });
 
-/** Its id in QuickBooks. @throws LedgerError `raced` when it was made and no query shows it yet */
-export function partyIdOf(payer: Entry | null): string {
+/**
+ * Its id in QuickBooks. QuickBooks would not say which party is inactive. @throws Refused when no document can be made for it,
+ * LedgerError `raced` when it was made and no query shows it yet
+ */
+export function partyIdOf({ surroundings }: Online, side: LedgerSide, payer: Entry | null): string {
   const row = partyOf(payer);
-  if (row !== null) return row.id;
-  throw new LedgerError("answered", "the party of the document is not shown yet", { code: "5010" });
-}
-
-/** QuickBooks would not say which one is inactive. @throws Refused when no document can be made for it */
-export function expectParty({ surroundings }: Online, side: LedgerSide, payer: Entry | null): void {
-  const row = partyOf(payer);
-  if (row === null) return;
-  const { currency, name, active } = row;
+  if (row === null)
+    throw new LedgerError("answered", "the party of the document is not shown yet", {
+      code: "5010",
+    });
+  const { id, currency, name, active } = row;
   if (!active) throw new Refused(inactive(BOOKS, { what: SIDES[side].role, called: "name" }, name));
   expectOwnCurrency(currency === surroundings.currency ? null : currency, name);
+  return id;
 }
