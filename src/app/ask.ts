@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { StoreInUse } from "../core/errors.ts";
 import type { Office } from "../office/questions.ts";
-import { addressFile, answeredOffice, remoteOffice } from "../office/remote.ts";
+import { addressFile, answeredOffice, heldBy, remoteOffice } from "../office/remote.ts";
 import { loadConfiguration, scrubbed } from "./configuration.ts";
 
 /** How often a store that is held is tried; each takes two seconds. */
@@ -23,6 +23,9 @@ export async function ask<Result>(
   // The daemon has read the configuration: whoever only asks it need not do so again, unless it was changed since.
   const remote = state === null ? null : await remoteOffice(state);
   if (state !== null && remote !== null) {
+    const held = await heldBy(state);
+    if (held !== null && held.company !== namedIn(file, "company"))
+      await (await import("./examine.ts")).expectState(await loadConfiguration(file));
     await reportBroken(file, state);
     return question(remote);
   }
@@ -52,19 +55,24 @@ async function reportBroken(file: string, state: string): Promise<void> {
  * tells what is wrong.
  */
 export function stateNamedIn(file: string): string | null {
+  const named = namedIn(file, "state");
+  return named === null ? null : resolve(dirname(file), named);
+}
+
+function namedIn(file: string, name: "state" | "company"): string | null {
   try {
-    const text = readFileSync(file, "utf8");
-    const [, quoted, plain] = STATE.exec(text) ?? [];
-    const named = quoted ?? plain;
-    return named === undefined ? null : resolve(dirname(file), named);
+    const [, quoted, plain] = PLAINLY[name].exec(readFileSync(file, "utf8")) ?? [];
+    return quoted ?? plain ?? null;
   } catch {
     return null;
   }
 }
 
 /** In quotes without escapes, or plain: nothing is put in for it, and no further line goes on with it. */
-const STATE =
-  /^state: +(?:"([^"\\$\n]+)"|([\w./][\w./-]*))[ \t]*(?:#.*)?\r?$(?!\r?\n[ \t]+[^\s#])/m;
+const PLAINLY = {
+  state: /^state: +(?:"([^"\\$\n]+)"|([\w./][\w./-]*))[ \t]*(?:#.*)?\r?$(?!\r?\n[ \t]+[^\s#])/m,
+  company: /^company: +(?:"([a-z\d-]+)"|([a-z\d-]+))[ \t]*(?:#.*)?\r?$/m,
+};
 
 /** The same, of a configuration that was read. @throws StoreInUse when a process holds the store that answers nobody */
 export async function askOf<Result>(

@@ -187,6 +187,18 @@ test("a configuration that is not there is a configuration error", async () => {
   expect(err).toMatch(/^fuelbridge: The configuration .* cannot be read \(ENOENT\)\.\n {2}Name/);
 });
 
+test("a daemon of another company answers no question", async () => {
+  const { config, state } = wholeSite();
+  const owner = { company: "other", environment: "live" };
+  const office = { quarantine: async () => [] } as unknown as Office;
+  const admin = await serveAdmin({ office, state, port: 0, secrets: [], owner });
+  onTestFinished(() => admin.close());
+  expect(await here(["quarantine", "list", "--config", config])).toMatchObject({
+    code: exitCodes.configuration,
+    err: expect.stringContaining('belongs to the company "other"') as string,
+  });
+});
+
 test("questions go to the daemon that runs, and its refusals come back", async () => {
   const { config, state } = site();
   const office = { status: async () => STATUS, trace: refuse, quarantine: async () => [] };
