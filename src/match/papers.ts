@@ -516,7 +516,7 @@ const numberOf = (paper: AnyPaper): string =>
   `${paper.kind} ${"direction" in paper ? paper.direction : ""} ${foldedNumber(paper.number)}`;
 
 /** A number as papers write it in many ways. Empty: without a digit it names nothing (`N/A`). */
-export function spelling(number: string | null): string {
+function spelling(number: string | null): string {
   const bare = bareNumber(number ?? "").replace(/^0+/, "");
   return /\p{N}/u.test(bare) ? bare : "";
 }
