@@ -281,7 +281,7 @@ type Basis = "net" | "gross";
 const USUAL_OF_PARTY = 5;
 const USUAL_OF_ALL = 10;
 const USUAL_SHARE = 0.9;
-/** Of taxes: every party may pay each. */
+/** Lists by who bills: every party may have its own. */
 const NAMES_MAX = 20_000;
 /** A terminal's midnight is so near to the company's: a list that changes then is not two lists of one day. */
 const ZONES_MS = 3 * 3_600_000;
