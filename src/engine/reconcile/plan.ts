@@ -689,8 +689,11 @@ function ofDelivery(
   const [newest] = known;
   if (newest === undefined) return notRead(engine, first, one, record.version, earlier);
   const { flow, row } = newest;
-  if (row.version !== null && record.version !== null && row.version < record.version)
-    return notRead(engine, flow, one, record.version, earlier);
+  if (row.version !== null && record.version !== null && row.version < record.version) {
+    const unread = notRead(engine, flow, one, record.version, earlier);
+    // Nothing is under way that brings it: whoever has the version before has it.
+    if (unread !== null || row.state !== "quarantined") return unread;
+  }
   if (row.state === "pending" || row.state === "frozen")
     return { waits: { for: `its delivery by "${flow.name}"`, since: iso(row.receivedMs) } };
   const wait = engine.store.waits.ofDocument(flow.flow, sourceIdOf(record));
