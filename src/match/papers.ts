@@ -234,8 +234,8 @@ export const fold = remembered(foldedNumber);
 
 // Joining.
 
-type JoinedBy =
-  "ticket number" | "bill of lading" | "order and product" | "party, product and day (a guess)";
+type NamedBy = "ticket number" | "bill of lading" | "order and product";
+type JoinedBy = NamedBy | "party, product and day (a guess)";
 
 export const GUESS: JoinedBy = "party, product and day (a guess)";
 
@@ -295,7 +295,11 @@ export class Papers {
   #count = 0;
   readonly #orders = new Map<string, Seq>();
   /** Tickets by each of the names that lines join them by. */
-  readonly #named = new Map<string, Seq[]>();
+  readonly #named: Readonly<Record<NamedBy, Map<string, Seq[]>>> = {
+    "ticket number": new Map(),
+    "bill of lading": new Map(),
+    "order and product": new Map(),
+  };
   /** Those that are not out. */
   readonly #tickets: Seq[] = [];
   readonly #invoices: Seq[] = [];
@@ -353,7 +357,7 @@ export class Papers {
       ["order and product", [order]],
     ] as const;
     for (const [by, own] of names)
-      for (const name of new Set(own)) if (name) push(this.#named, `${by} ${name}`, seq);
+      for (const name of new Set(own)) if (name) push(this.#named[by], name, seq);
   }
 
   /** Each case once, in the order in which papers came. `undefined` is a step before that. */
@@ -430,8 +434,7 @@ export class Papers {
     }
   }
 
-  readonly #ticketsOf = (by: JoinedBy, name: string | null) =>
-    this.#named.get(`${by} ${name}`) ?? [];
+  readonly #ticketsOf = (by: NamedBy, name: string | null) => this.#named[by].get(name ?? "") ?? [];
 
   /** The tickets of a line by what it names. Those that deliver are another party than those that bill the freight. */
   #find(one: Line): { readonly by: JoinedBy | null; readonly tickets: readonly Seq[] } {
