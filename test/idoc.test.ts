@@ -207,6 +207,9 @@ test("a bill that SAP says nothing of for a day is for a person, and nothing is 
   const sap = await site();
   await sap.deliver();
   const names = sap.written();
+  // Two refiners number their bills alike: each of them goes.
+  const alike = names.filter((name) => sap.textOf(name).includes("<BELNR>0004711</BELNR>"));
+  expect(alike).toHaveLength(2);
   await sap.verify(23);
   expect(sap.causes()).toEqual([]);
   await sap.verify(2);
