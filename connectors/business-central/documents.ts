@@ -346,9 +346,9 @@ export function documents<K extends "invoice" | "bill">(
       version: row.etag,
       facts: { number: called, money: { ...row.money, open: row.open } },
     }),
-    ...(isBill
-      ? { dayOf: ({ invoiceDate }: InvoiceDocument) => invoiceDate }
-      : { tell: (entry) => toldInvoice(entry, { number: entry.called ?? "" }) }),
+    // A clerk may write over the external number of an invoice; a bill has none.
+    dayOf: ({ invoiceDate }: InvoiceDocument) => invoiceDate,
+    ...(isBill ? {} : { tell: (entry) => toldInvoice(entry, { number: entry.called ?? "" }) }),
   };
 }
 
@@ -563,7 +563,9 @@ type PaymentRow = ReturnType<typeof paymentRow>;
 
 /** Ours that are posted: each debits one account; one that was reversed has done so and undone it. */
 async function entriesOf(wire: Wire, conditions: readonly string[], signal: AbortSignal) {
-  const all = await wire.either(ENTRIES, conditions, Entry, signal);
+  const told = await wire.either(ENTRIES, conditions, Entry, signal);
+  // Two questions may have asked for one.
+  const all = new Map(told.map((one) => [one.id, one])).values();
   const each = Map.groupBy(all, ({ documentNumber }) => documentNumber).values();
   return [...each]
     .map((own) => {

@@ -1,10 +1,11 @@
 /** What people have typed into Business Central before the platform's document came. */
 import { expect, test } from "vitest";
-import type { Sink } from "../../src/core/contract.ts";
+import { type Delivered, type Sink, thereAsBrought } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import {
   billDocument,
   enterCustomer,
+  enterInvoice,
   first,
   idOf,
   invoiceDocument,
@@ -12,6 +13,7 @@ import {
   never,
   openCompany,
   opened,
+  paymentDocument,
   posted,
   requestOf,
   sent,
@@ -87,3 +89,37 @@ test.each([
     expect(last).toMatchObject(isTheirs ? { outcome: "done" } : { fault: { code: "party-apart" } });
   },
 );
+
+test("an invoice whose external number a clerk wrote over is found among those of its day, and made once", async () => {
+  const company = await openCompany();
+  expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "done" });
+  const [row] = posted(company);
+  company.edit("salesInvoices", row?.id ?? "", { externalDocumentNumber: "PO 4711" });
+  // The store knows nothing of it: its answer was lost, or it was restored.
+  expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "done", ids: [row?.id] });
+  expect(company.rows("salesInvoices")).toHaveLength(1);
+});
+
+test("payments that two questions ask for have their amount once", async () => {
+  const company = await openCompany();
+  const { id } = enterInvoice(company);
+  const sink = opened(company).sinks["payments"] as Sink;
+  const amount = Decimal.of("1");
+  const items = Array.from({ length: 25 }, (_, at) =>
+    itemOf(paymentDocument(`P-${at}`, id, { amount })),
+  );
+  const delivered: Delivered[] = [];
+  for (const item of items) {
+    const request = requestOf(sink, item);
+    const { ids } = await sink.send(request, never);
+    delivered.push({
+      id: item.id,
+      counterpart: ids?.[0] ?? "",
+      body: request.body,
+    });
+  }
+  const inspections = await sink.inspect?.(delivered, never);
+  expect(new Set(inspections?.map((one) => JSON.stringify(one)))).toEqual(
+    new Set([JSON.stringify(thereAsBrought)]),
+  );
+});
