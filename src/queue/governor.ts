@@ -22,7 +22,6 @@ import {
   usedOf,
   WINDOW_MS,
 } from "../core/budget.ts";
-import { defined } from "../core/defined.ts";
 import { sumOf } from "../core/groups.ts";
 import type { Clock } from "../core/time.ts";
 import {
@@ -121,8 +120,6 @@ function openGroup(hub: Hub, keys: Keys, limit: number, options: GovernorOptions
   }
 
   return {
-    site,
-    weight,
     look,
     /** Of a month, by a part of the names of its counts: 0, by site; 1, by purpose. */
     summed,
@@ -139,7 +136,8 @@ export function openSharedGovernor(hub: Hub, keys: Keys, options: GovernorOption
   const flightMs = Math.ceil((windowMs * 3) / 4);
   const limit = budget.perMinute - Math.floor(budget.perMinute / KEPT_FOR_PROBES);
   const group = openGroup(hub, keys, limit, options);
-  const { site, weight, look } = group;
+  const { site } = ledger;
+  const { look } = group;
   const minute = { used: 0, opensAtMs: 0, why: "minute" as keyof typeof whys, since: "" };
   /** Places of requests that have no answer yet, the oldest first. */
   const flying: { readonly place: string; readonly untilMs: number }[] = [];
@@ -148,11 +146,7 @@ export function openSharedGovernor(hub: Hub, keys: Keys, options: GovernorOption
   const spent = (name: string): Spent => Object.fromEntries(group.summed(name, 1));
 
   /** The month of all sites, as it was last seen. */
-  const seen = {
-    spent,
-    closedUntil: (nowMs: number) => ledger.closedUntil(nowMs),
-    ...defined({ haste: ledger.haste }),
-  };
+  const seen = { ...ledger, spent };
 
   /** What the month says to a request of this site; null: it may go. */
   function refused(purpose: Purpose, nowMs: number) {
@@ -224,8 +218,6 @@ export function openSharedGovernor(hub: Hub, keys: Keys, options: GovernorOption
   };
   return {
     ...governor,
-    site,
-    weight,
     looked: watched.looked,
     trouble: watched.trouble,
     look,

@@ -85,7 +85,8 @@ export function openSharedSite(options: SiteOptions) {
   const hub = openHub(options.redis);
   const keys = keysOf(options.scope);
   const governor = openSharedGovernor(hub, keys, options);
-  const { site, weight } = governor;
+  const { weight = 1, ledger } = options;
+  const { site } = ledger;
   const { startMs, runMs, pollMs } = { ...TIMES, ...options.times };
   const bull = new Bull<Bundle>(QUEUE, {
     prefix: keys.prefix,
