@@ -473,7 +473,7 @@ function keptIn(names: Pick<Names, "codeOf">, row: Element) {
 }
 
 /** With what was paid on each, in one call for all. @throws LedgerError */
-export async function documentRows(
+async function documentRows(
   { wire, names }: Pick<Online, "wire" | "names">,
   side: LedgerSide,
   rows: readonly Element[],
