@@ -529,9 +529,14 @@ function spelling(number: string | null): string {
  * may have such signs itself.
  */
 export function numbersIn(field: string | null): readonly string[] {
-  const parts = field?.split(/[,;/]/) ?? [];
-  return [field, ...(parts.length > 1 ? parts : [])].map(spelling).filter(Boolean);
+  const whole = spelling(field);
+  if (field === null || whole === "") return [];
+  return SEVERAL.test(field)
+    ? [whole, ...field.split(SEVERAL).map(spelling).filter(Boolean)]
+    : [whole];
 }
+
+const SEVERAL = /[,;/]/;
 
 /** By what two bills are of one load though no ticket of it is here; null: the line names nothing. */
 function paperless({ invoice, line }: Pick<JoinedLine, "invoice" | "line">): string | null {

@@ -5,7 +5,7 @@ import { memoryScratch } from "../core/scratch.ts";
 import { byText } from "../core/text.ts";
 import { isLive, Papers } from "./papers.ts";
 import type { AnyPaper, Case, Direction, Names } from "./papers.ts";
-import { comparisonOf, ofErp, Reference, runOf, SIDES } from "./situation.ts";
+import { nameOfSide, Reference, runOf, SIDES } from "./situation.ts";
 import type { Finding, MatchSettings, Run } from "./situation.ts";
 import { rules, situationOf } from "./rules.ts";
 
@@ -163,13 +163,13 @@ const LACKING = {
 };
 
 const meaninglessIn = (run: Run): string[] =>
-  Object.values(SIDES).flatMap((direction) =>
-    [direction, ofErp(direction)].flatMap((side) =>
+  (["sale", "purchase"] as const).flatMap((direction) =>
+    [false, true].flatMap((isOfErp) =>
       rules.flatMap((rule) => {
-        const by = comparisonOf(rule, side);
-        const count = run.meaningless(by);
+        const count = run.meaningless(nameOfSide(rule, direction, isOfErp));
         if (count === null) return [];
-        return `${by}: ${count.differing} of ${count.compared} differ, so ${rule.otherwise}`;
+        const of = isOfErp ? `${SIDES[direction]} from the ERP` : SIDES[direction];
+        return `${rule.compared}, of ${of}: ${count.differing} of ${count.compared} differ, so ${rule.otherwise}`;
       }),
     ),
   );

@@ -105,12 +105,10 @@ const NEVER = { compared: 0, differing: 0 };
 
 export type Run = ReturnType<typeof runOf>;
 
-/** What a rule compares among papers of one side: alike in what their figures mean, and in which papers come of them. */
-export const comparisonOf = ({ compared }: Pick<Rule, "compared">, side: string): string =>
-  `${compared}, of ${side}`;
+/** A rule among papers of one direction that began on one side: alike in what their figures mean, and in which papers come of them. */
+export const nameOfSide = (rule: Rule, direction: Direction, isOfErp: boolean): string =>
+  `${rule.name} ${direction} ${isOfErp}`;
 export const SIDES = { sale: "what we bill", purchase: "what we are billed" } as const;
-/** Papers of a direction that began in the ERP are a side of their own. */
-export const ofErp = (side: string): string => `${side} from the ERP`;
 
 /** What all cases share. */
 export function runOf(names: Names, reference: Reference, settings: MatchSettings) {
@@ -144,9 +142,8 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
 
     /** What a rule has found of a subject, which may be nothing. */
     judged(rule: Rule, { direction, papers }: Subject, all: readonly Found[]): void {
-      const side = SIDES[direction];
       const isOfErp = papers.some((paper) => paper.isOfErp);
-      const by = comparisonOf(rule, isOfErp ? ofErp(side) : side);
+      const by = nameOfSide(rule, direction, isOfErp);
       const { compared, differing } = counts.get(by) ?? NEVER;
       counts.set(by, { compared: compared + 1, differing: differing + Math.sign(all.length) });
       for (const { kind, id } of rule.isAlone ? [] : papers)
