@@ -39,10 +39,10 @@ test("the configuration's settling time is every sink's, and reads lie no furthe
   expect(rackPrices?.policy).toMatchObject({ settleMs: 300_000, reads: 1, resend: "anew" });
 });
 
-test("of writes that a worker sends four times as many are under way at once", () => {
+test("of writes that a worker sends eight times as many are under way at once", () => {
   const atOnce = (options = {}) => platform.endpoint(options).sinks["invoices"]?.atOnce;
   expect(atOnce()).toBeUndefined();
-  expect(atOnce({ carry: async () => ({ kind: "not-sent", detail: "" }) })).toBe(16);
+  expect(atOnce({ carry: async () => ({ kind: "not-sent", detail: "" }) })).toBe(32);
 });
 
 describe("the check", () => {

@@ -156,7 +156,7 @@ export interface PlatformEndpoint extends Endpoint {
 }
 
 /** Writes of a flow under way at once that workers send: the ways to Redis and back are longer than the platform's answer. */
-const CARRIED_AT_ONCE = 16;
+const CARRIED_AT_ONCE = 32;
 
 export function openPlatform(options: EndpointOptions): PlatformEndpoint {
   const client = openClient(options);
