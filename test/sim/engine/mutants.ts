@@ -27,7 +27,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   "a request that a person has blocks its lane": {
     file: "src/store/requests.ts",
-    from: "(state <> 'manual' or operation = ?)",
+    from: "(state <> 'manual' or operation = ? and sent_ms is not null)",
     to: "(state <> 'manual' or coalesce(?, 1) is not null)",
   },
   "a party is found by its code alone": {
