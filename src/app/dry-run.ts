@@ -12,6 +12,7 @@ import { freezeNext } from "../engine/daemon.ts";
 import { pull } from "../engine/pull.ts";
 import { type ChangedField, changedFields, leavesOf, shownValue } from "../mapping/explain.ts";
 import type { Office } from "../office/questions.ts";
+import { otherSide } from "../store/deliveries.ts";
 import type { StoredRequest } from "../store/requests.ts";
 import type { Sent } from "../store/queries.ts";
 import { openScratch } from "../store/scratch.ts";
@@ -159,7 +160,7 @@ const lastSent = (store: Store, { flow }: Flow, recordId: string): Sent | null =
  */
 function planned(flow: Flow, number: string, body: string, sent: Sent | null) {
   const fields = sent === null ? newFields(body) : changedFields(sent, body);
-  const to: "erp" | "platform" = flow.side === "platform" ? "erp" : "platform";
+  const to = otherSide(flow.side);
   const what: "create" | "change" = sent === null ? "create" : "change";
   return { flow: flow.name, to, number, what, fields };
 }

@@ -22,7 +22,13 @@ import { type Kind, kinds } from "../core/kinds.ts";
 import type { Fault } from "../core/record.ts";
 import { remembered } from "../core/remembered.ts";
 import { dayAt, dayBefore } from "../core/time.ts";
-import type { Carried, Likened, Link, PendingDelivery } from "../store/deliveries.ts";
+import {
+  type Carried,
+  type Likened,
+  type Link,
+  otherSide,
+  type PendingDelivery,
+} from "../store/deliveries.ts";
 import type { StoredRequest } from "../store/requests.ts";
 import { endpointOf, type Engine, type Flow, hasForgotten, referencesOf } from "./engine.ts";
 
@@ -71,7 +77,7 @@ export function likenessesOf(flow: Flow, record: unknown, references: References
       : [of(foldedNumber(number), flow.side, party, "numbered", foldedNumber(number))]),
   ];
   const [unreferenced, referenced] = [copied("lines", all), copied("referenced lines", all)];
-  const there = flow.side === "platform" ? "erp" : "platform";
+  const there = otherSide(flow.side);
   // The platform's document by its number, one of the books by what it refers to: both sides name the party otherwise.
   const across = (side: Flow["side"]): string[] =>
     (flow.side === "platform" ? [number ?? ""] : (words ?? []))
@@ -394,7 +400,7 @@ function isFree(
   { delivery }: Asked,
   { id, aliases = [], mark, facts }: Holding,
 ): boolean {
-  const there = side === "platform" ? "erp" : "platform";
+  const there = otherSide(side);
   if (mark !== null || facts.state === "ended") return false;
   if ([id, ...aliases].some((one) => store.links.find(kind, there, one) !== null)) return false;
   // It may be one of ours whose answer is not known yet.

@@ -18,7 +18,13 @@ import {
   type RequestState,
 } from "../core/request.ts";
 import { EVERY_SITE } from "../core/sites.ts";
-import { type BisectGroups, type Carried, type Link, ownId } from "../store/deliveries.ts";
+import {
+  type BisectGroups,
+  type Carried,
+  type Link,
+  otherSide,
+  ownId,
+} from "../store/deliveries.ts";
 import type { Entry } from "../store/journal.ts";
 import type { StoredRequest } from "../store/requests.ts";
 import type { Store } from "../store/store.ts";
@@ -644,7 +650,7 @@ function memoryOf(
   flow: Flow,
   [first]: readonly Carried[],
 ): Memory {
-  const there = flow.side === "platform" ? "erp" : "platform";
+  const there = otherSide(flow.side);
   const alike = [flow, ...flows.filter((one) => one !== flow)].filter(
     (one) => one.side === flow.side && namesOf(one) === namesOf(flow),
   );

@@ -13,6 +13,7 @@ import {
   type Carried,
   type Link,
   otherId,
+  otherSide,
   ownId,
   type PendingDelivery,
 } from "../store/deliveries.ts";
@@ -30,7 +31,7 @@ export function arrived(
   at: number,
 ): void {
   const { ids = [], waits = [] }: Pick<Answer, "ids" | "waits"> = "ids" in cause ? cause : {};
-  const there = flow.side === "platform" ? "erp" : "platform";
+  const there = otherSide(flow.side);
   const versions = carried.map(({ version }) => version);
   countWaits(engine, flow, "delivered", versions, at);
   carried.forEach((one, index) => {
@@ -226,7 +227,7 @@ export function foundAgain(
   const carried = store.deliveries.carried(delivery);
   const other = otherId(link, flow.side);
   // The receiver may have given its id to another document of ours meanwhile.
-  const there = flow.side === "platform" ? "erp" : "platform";
+  const there = otherSide(flow.side);
   if (carried === null || store.links.find(link.kind, there, other) !== null) return false;
   const { number, content, amount, party = null } = link;
   linked(engine, flow, { ...carried, number, content, amount, party }, other, clock.now().wallMs);
@@ -598,7 +599,7 @@ export function referenceTaken(
 ): { readonly reference: string; readonly by: string } | null {
   const { alone, item, delivery } = one;
   if (sink.sequence !== undefined) {
-    const there = side === "platform" ? "erp" : "platform";
+    const there = otherSide(side);
     const link = store.links.find(mapping.kind, there, item.number);
     const by = link === null ? item.id : ownId(link, side);
     return by === item.id ? null : { reference: item.number, by };

@@ -7,7 +7,7 @@ import type { Delivered, Inspection } from "../core/contract.ts";
 import { defined } from "../core/defined.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { later, type Moment, reached } from "../core/time.ts";
-import { type Link, otherId, ownId } from "../store/deliveries.ts";
+import { type Link, otherId, otherSide, ownId } from "../store/deliveries.ts";
 import { blocked, clearBreakers, trip } from "./breakers.ts";
 import { arrivedByHand, foundAgain, lost, settleDifferences } from "./delivered.ts";
 import { endpointOf, type Engine, type Flow } from "./engine.ts";
@@ -154,7 +154,7 @@ async function verifyLost(engine: Engine, flow: Flow, signal: AbortSignal): Prom
 function touchedLately({ store, flows, clock }: Engine, flow: Flow): Link[] {
   const { kind } = flow.mapping;
   const since = clock.now().wallMs - TOUCHED_MS;
-  const other = flow.side === "platform" ? "erp" : "platform";
+  const other = otherSide(flow.side);
   const back = flows.filter((one) => one.side === other && one.mapping.kind === kind);
   return back
     .flatMap((one) => store.disagreements.echoes(one.flow, since, AT_ONCE))

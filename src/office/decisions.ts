@@ -15,7 +15,7 @@ import { endpointOf, type Engine, type Flow, referencesOf } from "../engine/engi
 import { moved } from "../engine/deliver.ts";
 import { acceptResolved } from "../engine/reconcile/nightly.ts";
 import type { Entry } from "../store/journal.ts";
-import { otherId } from "../store/deliveries.ts";
+import { otherId, otherSide } from "../store/deliveries.ts";
 import type { QuarantinedRow } from "../store/queries.ts";
 import { aboutOf } from "../engine/about.ts";
 import { deliveriesOf, groupsOf, whyNotCorrected } from "./quarantine.ts";
@@ -185,7 +185,7 @@ function link(
 ): void {
   const { deliveries, requests, underWay } = engine.store;
   const { kind } = flow.mapping;
-  const other = flow.side === "platform" ? "erp" : "platform";
+  const other = otherSide(flow.side);
   const taken = engine.store.links.find(kind, other, receiverId);
   // A code that was changed: the one that has it is this one, as the person was told.
   const isRenamed = row.code === "code-changed";

@@ -343,6 +343,8 @@ export interface Link {
   readonly linkedMs?: number;
 }
 
+export const otherSide = (side: Side): Side => (side === "platform" ? "erp" : "platform");
+
 /** What this side calls it. */
 export const ownId = (link: Link, side: Side): string =>
   side === "platform" ? link.platformId : link.erpId;
