@@ -23,6 +23,7 @@ import {
   type Link,
   type Mapped,
   otherId,
+  otherSide,
   ownId,
   type PendingDelivery,
 } from "../store/deliveries.ts";
@@ -487,6 +488,7 @@ function judgeSameNumber({ engine, flow, number, told }: PendingDocument): Verdi
   // A twin of another kind that waits for a person is another document.
   const hasTwin = flows.some(
     (one) =>
+      one.mapping.kind !== kind &&
       namesOf(one) === namesOf(flow) &&
       (store.requests.live(one.mapping.kind, number)?.machine.state ?? "manual") !== "manual",
   );
@@ -573,7 +575,7 @@ function judgeDoubled(document: PendingDocument): Verdict | null {
   const { engine, flow, link, delivery, number } = document;
   if (link !== null) return null;
   const { mapping, side } = flow;
-  const there = side === "platform" ? "erp" : "platform";
+  const there = otherSide(side);
   const ours = engine.store.links.numbered(mapping.kind, number, there);
   if (ours === null || document.madeOf === otherId(ours, side)) return null;
   return quarantined({
