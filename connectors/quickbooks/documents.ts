@@ -10,6 +10,7 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Day, FactLine, Facts, Scope } from "../../src/core/holdings.ts";
 import type { Fault } from "../../src/core/record.ts";
 import { amountText } from "../../src/core/text.ts";
+import { meaningOf } from "../../src/ledger/desired.ts";
 import type { InvoiceDocument, Party, PaymentDocument } from "../../src/ledger/documents.ts";
 import {
   documentFacts,
@@ -542,7 +543,7 @@ export function partyTable(
   const { notebook = notes() } = surroundings;
   const marked = markedIn(list, surroundings);
   /** QuickBooks' id of whom documents called so last, as the floor keeps it. Null: of nobody. */
-  const idOf = (code: string): string | null => notebook.get(`${side} called ${code}`);
+  const idOf = (code: string): string | null => notebook.get(meaningOf(side, code));
   const found = (
     row: PartyRow,
     code = list.called(row),

@@ -187,13 +187,13 @@ export class Parties {
     // What the platform's id alone has told is not whom the code means.
     const isMeant = number === party.code || aliases.includes(party.code);
     if (isMeant && lasting !== undefined && lasting !== this.#meant(party))
-      this.#books.surroundings.notebook?.set(meaningOf(party), lasting);
+      this.#books.surroundings.notebook?.set(ownMeaning(party), lasting);
     return true;
   }
 
   /** {@link Entry.lasting} of whom its code meant last; null: of nobody. */
   #meant(party: SidedParty): string | null {
-    return this.#books.surroundings.notebook?.get(meaningOf(party)) ?? null;
+    return this.#books.surroundings.notebook?.get(ownMeaning(party)) ?? null;
   }
 
   /** The same documents with their parties, which are created where they are missing, as many in one call as the books take. @throws LedgerError, Refused */
@@ -247,8 +247,11 @@ function partyOf(document: object): SidedParty | null {
 }
 
 /** Under which whom a code means is kept in stores: it never changes. */
-const meaningOf = ({ code, side }: SidedParty): string =>
-  `${side === "sale" ? "customer" : "vendor"} called ${code}`;
+export const meaningOf = (whose: "customer" | "vendor", code: string): string =>
+  `${whose} called ${code}`;
+
+const ownMeaning = ({ code, side }: SidedParty): string =>
+  meaningOf(side === "sale" ? "customer" : "vendor", code);
 
 const asDesired = async (
   adapter: LedgerAdapter<"party">,

@@ -14,7 +14,7 @@ import type {
   Source,
   Surroundings,
 } from "../core/contract.ts";
-import { amountOf, Decimal } from "../core/decimal.ts";
+import { amountOf } from "../core/decimal.ts";
 import { defined } from "../core/defined.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Day, Facts, Holdings, Scope } from "../core/holdings.ts";
@@ -359,9 +359,11 @@ function entryOf<K extends TableKind, Values, Row>(
   const { payments: all = [] } = read;
   const known = total && open ? exactly(all, total.minus(open)) : all;
   const isSettling = read.status === "posted" || read.status === "settled";
-  const rest = total && open && isSettling ? total.minus(open).minus(amountOf(known)) : null;
-  const others = { mark: null, amount: rest ?? Decimal.zero, instead: unseen ?? null };
-  const payments = unseen !== undefined && rest?.sign === 1 ? [...known, others] : known;
+  const payments = [...known];
+  if (unseen !== undefined && isSettling && total && open) {
+    const amount = total.minus(open).minus(amountOf(known));
+    if (amount.sign === 1) payments.push({ mark: null, amount, instead: unseen });
+  }
   const entry = { ...PLAIN_ENTRY, ...read, payments, facts, native: row };
   return { ...entry, ...defined({ change: table.tell?.(entry) }) };
 }
