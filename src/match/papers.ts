@@ -347,7 +347,11 @@ export class Papers {
   /** It is joined by its texts alone: numbers that are no Decimals are here, and take half of the time. */
   readonly #textsAt = remembered((seq: Seq): unknown => JSON.parse(this.#text(seq)), PAGES_MAX);
 
-  readonly #text = (seq: Seq) => this.#page(seq - (seq % PAGE))[seq % PAGE]?.text ?? "";
+  #text(seq: Seq): string {
+    const paper = this.#page(seq - (seq % PAGE))[seq % PAGE];
+    if (paper === undefined) throw new RangeError(`there is no paper at ${seq}`);
+    return paper.text;
+  }
 
   #addTicket({ number, bols, order }: Ticket, seq: Seq): void {
     this.#tickets.push(seq);
