@@ -60,7 +60,7 @@ export async function benchWorkers(jobs: number, rounds: number): Promise<void> 
       close: async () => {},
     }));
     const workers = await openSide(opening, "workers", (ledger) => {
-      const own = { budget: BUDGET, clock, ledger: { ...ledger, site: "main" } };
+      const own = { weight: 1, budget: BUDGET, clock, ledger: { ...ledger, site: "main" } };
       const { governor, queue } = openSharedSite({ ...sharedBy(port), ...own });
       return { governor, carry: (request) => queue.carry(request), close: () => queue.close() };
     });

@@ -40,7 +40,7 @@ export interface GovernorOptions extends Watching {
   readonly ledger: Ledger & { readonly site: string };
   /** The window that `budget.perMinute` counts in; a second more than the platform's minute when left out. */
   readonly windowMs?: number;
-  readonly weight?: number;
+  readonly weight: number;
   /** Names the rules of what is whose; empty: there are none. */
   readonly rules?: string;
   /** It reads the feeds for all sites of the key. Left out: it is a site. */
@@ -70,7 +70,7 @@ const whys = {
 
 /** The site among others: its name, the month, and its share of the minute. */
 function openGroup(hub: Hub, keys: Keys, limit: number, options: GovernorOptions) {
-  const { clock, ledger, weight = 1, home = randomUUID(), isHub = false } = options;
+  const { clock, ledger, weight, home = randomUUID(), isHub = false } = options;
   const { site } = ledger;
   const rules = options.rules || NO_RULES;
   /** This start of this process, which the name belongs to. */

@@ -85,8 +85,8 @@ export function openSharedSite(options: SiteOptions) {
   const hub = openHub(options.redis);
   const keys = keysOf(options.scope);
   const governor = openSharedGovernor(hub, keys, options);
-  const { weight = 1, ledger } = options;
-  const { site } = ledger;
+  const { weight } = options;
+  const { site } = options.ledger;
   const { startMs, runMs, pollMs } = { ...TIMES, ...options.times };
   const bull = new Bull<Bundle>(QUEUE, {
     prefix: keys.prefix,

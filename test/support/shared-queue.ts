@@ -38,6 +38,7 @@ export function openTestSite(redis: Pick<TestRedis, "url">, options: TestSiteOpt
     clock: systemClock(),
     windowMs: 200,
     rules: "same",
+    weight: 1,
     times: quickTimes,
     ...sharedOptions(redis),
     ...options,
