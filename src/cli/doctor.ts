@@ -119,7 +119,7 @@ async function examineAll(
   const endpoints = openLooking(config, governor, kept);
   if (trusted && existsSync(config.state))
     for (const { name } of config.flows) {
-      const told = await examineFlow(config, name, asked, endpoints);
+      const told = await examineFlow({ config, tables, name, asked, endpoints });
       if (told !== null) examined.push({ endpoint: "here", ...told });
     }
   for (const [name, endpoint] of endpoints) {
@@ -167,16 +167,23 @@ async function ownExaminations(config: Config, asked: Asked, tables: Tables) {
 const LAST = 200;
 
 /** What a flow has delivered stays as it is when its mapping, a profile or a table is changed. Null: nothing would differ. */
-async function examineFlow(
-  config: Config,
-  name: string,
-  asked: Asked,
-  endpoints: ReadonlyMap<string, Endpoint>,
-): Promise<Examination | null> {
+async function examineFlow({
+  config,
+  tables,
+  name,
+  asked,
+  endpoints,
+}: {
+  readonly config: Config;
+  readonly tables: Tables;
+  readonly name: string;
+  readonly asked: Asked;
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+}): Promise<Examination | null> {
   const what = `flow ${name}`;
   let count = 0;
   const fault = await faultOf(async () => {
-    const opened = openMapping(config, name);
+    const opened = openMapping(config, name, tables);
     const { differing } = await asked((office) => lookAtLast(office, opened, endpoints, LAST));
     count = differing.filter(({ sent }) => sent).length;
   });
@@ -219,6 +226,12 @@ function ofProxies(): string {
   return name === undefined ? "" : ` ${name} is set here; fuelbridge goes through no proxy.`;
 }
 
+function resultOf({ fault, note, isUnseen }: Examined): string {
+  if (fault !== null) return fault.message;
+  if (isUnseen) return "not looked at";
+  return note === undefined ? "ok" : `ok; ${note}`;
+}
+
 function inWords(examined: readonly Examined[], requests: Requests): string {
   const faults = examined.flatMap(({ fault, ...one }) => (fault === null ? [] : { fault, ...one }));
   const unseen = examined.filter(({ isUnseen }) => isUnseen).map(({ endpoint }) => endpoint);
@@ -226,12 +239,7 @@ function inWords(examined: readonly Examined[], requests: Requests): string {
     unseen.length === 0
       ? "Everything is right."
       : `What was looked at is right. Of ${unseen.join(" and ")} only the connection was looked at.`;
-  const rows = examined.map(({ endpoint, what, fault, note, isUnseen }) => [
-    endpoint,
-    what,
-    fault?.message ??
-      (isUnseen ? "not looked at" : ["ok", note].filter((word) => word !== undefined).join("; ")),
-  ]);
+  const rows = examined.map((one) => [one.endpoint, one.what, resultOf(one)]);
   return [
     table(["ENDPOINT", "WHAT", "RESULT"], rows),
     "",

@@ -87,9 +87,12 @@ function flowIn({ file, flows }: Config, name: string): FlowConfig {
 }
 
 /** @throws ConfigurationError when there is no such flow */
-export function openMapping(config: Config, name: string): OpenMapping {
+export function openMapping(
+  config: Config,
+  name: string,
+  tables = openTables(config.crossReferences),
+): OpenMapping {
   const flow = flowIn(config, name);
-  const tables = openTables(config.crossReferences);
   const { currency, timeZone } = config;
   const dayOf = calendarOf(timeZone);
   return {
