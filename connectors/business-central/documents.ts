@@ -461,12 +461,14 @@ export function orders({ wire, config }: Central): GoodsTable<"order", GoodsRow>
     },
     kept: (document) => ({ lines: keptLines(document).map((line) => goodsLine(line)) }),
     async search({ side, marks, references, numbers, ids, days }, signal) {
-      const external = side === "sale" ? externallyNumbered(marks, "FBO") : [];
+      const isMarked = side === "sale" && days.length === 0;
+      const external = isMarked ? externallyNumbered(marks, "FBO") : [];
       const isByReference = references.length > 0 && marks.length === 0;
       const conditions = [
         idsAre(ids),
         equals("number", numbers),
-        side === "sale" ? external : days.map((day) => `orderDate eq ${day}`),
+        external,
+        days.map((day) => `orderDate eq ${day}`),
         // No field has the platform's number: who asks by it alone is shown all that are open.
         isByReference ? ["number ne ''"] : [],
       ];

@@ -13,6 +13,7 @@ import {
   never,
   openCompany,
   opened,
+  orderDocument,
   paymentDocument,
   posted,
   requestOf,
@@ -90,15 +91,22 @@ test.each([
   },
 );
 
-test("an invoice whose external number a clerk wrote over is found among those of its day, and made once", async () => {
-  const company = await openCompany();
-  expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "done" });
-  const [row] = posted(company);
-  company.edit("salesInvoices", row?.id ?? "", { externalDocumentNumber: "PO 4711" });
-  // The store knows nothing of it: its answer was lost, or it was restored.
-  expect(await sent(company, "invoices", first)).toMatchObject({ outcome: "done", ids: [row?.id] });
-  expect(company.rows("salesInvoices")).toHaveLength(1);
-});
+test.each([
+  ["invoice", "invoices", "salesInvoices", first],
+  ["order", "orders", "salesOrders", itemOf(orderDocument("SO-1"))],
+] as const)(
+  "an %s whose external number a clerk wrote over is found among those of its day, and made once",
+  async (_, sink, set, item) => {
+    const company = await openCompany();
+    expect(await sent(company, sink, item)).toMatchObject({ outcome: "done" });
+    const [row] = company.rows(set);
+    company.edit(set, row?.id ?? "", { externalDocumentNumber: "PO 4711" });
+    // The store knows nothing of it: its answer was lost, or it was restored.
+    const name = sink === "orders" ? `sale ${String(row?.["number"])}` : row?.id;
+    expect(await sent(company, sink, item)).toMatchObject({ outcome: "done", ids: [name] });
+    expect(company.rows(set)).toHaveLength(1);
+  },
+);
 
 test("payments that two questions ask for have their amount once", async () => {
   const company = await openCompany();

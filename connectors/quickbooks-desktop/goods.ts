@@ -35,7 +35,6 @@ import {
   memoed,
   named,
   numberIn,
-  once,
   type Records,
   renumbered,
 } from "./wire.ts";
@@ -102,13 +101,9 @@ export const orderTable = (records: Records, config: DesktopConfig): GoodsTable<
   }),
   async search({ side, marks, references, numbers, ids, days }, signal) {
     const orders = records.documents([TABLES[side].table]);
-    const names = { numbers: references, ids: [...numbers, ...ids] };
+    const names = { numbers: references, ids: [...numbers, ...ids], days };
     const found: readonly Element[] = await orders.find(names, signal).catch(noneIn);
-    const isOurs = (row: Element): boolean =>
-      marks.includes(markedBy(memoed(row), marks).mark ?? "");
-    // It may have another number by now: no order is made before its day was looked through.
-    const others = found.some(isOurs) ? [] : await orders.find({ days }, signal).catch(noneIn);
-    return once([...found, ...others.filter(isOurs)]).map((row) => orderOf(side, row, marks));
+    return found.map((row) => orderOf(side, row, marks));
   },
   async *list(side, scope, from, signal) {
     const orders = records.documents([TABLES[side].table]);

@@ -557,7 +557,7 @@ export function openRecords(wire: Asker) {
 }
 
 /** Of records that several queries may find each once: the last one counts. */
-export const once = (rows: readonly Element[]): Element[] => [
+const once = (rows: readonly Element[]): Element[] => [
   ...new Map(rows.map((row) => [row.needed("TxnID"), row])).values(),
 ];
 

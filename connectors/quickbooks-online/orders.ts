@@ -58,14 +58,9 @@ export function orderTable(online: Online): GoodsTable<"order", OrderRow> {
       const DocNumber = references.map((number) =>
         documentNumber(number, marks[0] ?? "", DOC_NUMBER_MOST),
       );
-      const fields = { Id: [...numbers, ...ids].filter(isId), DocNumber };
+      const fields = { Id: [...numbers, ...ids].filter(isId), DocNumber, TxnDate: days };
       const rows = await having(wire, table, fields, signal);
-      // Somebody may have given it another number: no order is made before its day was looked through.
-      const isAbsent = marks.some((mark) => rows.every((row) => markIn(row) !== mark));
-      const others = isAbsent ? await having(wire, table, { TxnDate: days }, signal) : [];
-      // None of these is among the rows: none of them has the mark.
-      const marked = others.filter((row) => marks.includes(markIn(row) ?? ""));
-      return [...rows, ...marked].map((row) => bookedOf(names, side, row));
+      return rows.map((row) => bookedOf(names, side, row));
     },
     list(side, scope, from, signal) {
       const lists = inScope(SIDES[side].order, { ...scope, open: false });

@@ -366,7 +366,7 @@ interface GoodsWhere {
   /** The books' numbers of orders, the numbers of tickets. */
   readonly numbers: readonly string[];
   readonly ids: readonly string[];
-  /** Days of those that are looked for by their mark: where books cannot be asked for marks, all of a day are read. */
+  /** Days of those that are looked for by their mark and that nothing else names: all of a day are read, where people can write over the mark or the number. */
   readonly days: readonly string[];
 }
 
@@ -537,8 +537,9 @@ type GoodsEntryOf<Row> = Entry<Row> & { readonly goods: GoodsEntry };
 /* Orders. */
 
 /**
- * What has its mark or its reference, and what its link names; of the other side too. What a person entered before us has
- * no mark; another document's is not its own, though books that were restored have given it our number.
+ * What has its mark or its reference, and what its link names; of the other side too. Its number or its mark may have been
+ * written over: what is nowhere is looked for among those of its day. What a person entered before us has no mark; another
+ * document's is not its own, though books that were restored have given it our number.
  */
 function ordersOf<Row extends GoodsRow>(table: GoodsTable<"order", Row>): Naming<"order", Row> {
   const onEachSide = async (
@@ -546,8 +547,14 @@ function ordersOf<Row extends GoodsRow>(table: GoodsTable<"order", Row>): Naming
     signal: AbortSignal,
   ): Promise<readonly Row[]> => {
     const all: Row[] = [];
-    for (const side of SIDES)
-      all.push(...(await table.search({ ...NOTHING, ...namesOf(side), side }, signal)));
+    for (const side of SIDES) {
+      const { days = [], marks = [], ...names } = namesOf(side);
+      const rows = await table.search({ ...NOTHING, ...names, marks, side }, signal);
+      const isThere = rows.some((row) => marks.includes(row.marks[0] ?? ""));
+      const isDone = isThere || days.length === 0;
+      const others = isDone ? [] : await table.search({ ...NOTHING, marks, days, side }, signal);
+      all.push(...rows, ...others.filter(({ id }) => rows.every((row) => row.id !== id)));
+    }
     return all;
   };
   /** `sale 12`, `purchase #5` (a draft has no number): both sides count from 1, and a name must be of one of them. */
