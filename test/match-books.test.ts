@@ -180,6 +180,28 @@ const byTheList = (rate: number, deliveredDate: string) => [
 ];
 const SECOND = { orderId: id("O-2"), receiverCompanyId: OTHER };
 
+const LIST = {
+  company: null,
+  product: "ULSD",
+  spread: Decimal.zero,
+  fromMs: Date.parse("2026-11-09T07:00:00Z"),
+  untilMs: null,
+};
+/** The site states 0.144 for it. */
+const BAD_TAX = {
+  taxType: "State",
+  authority: "TX",
+  productRef: "ULSD",
+  rate: 0.244,
+  gallons: 8450,
+  amount: 2061.8,
+};
+const FEES = [
+  { id: "1", label: "Pump-off fee", amount: 35, unit: "load" },
+  { id: "2", label: "Hose fee", amount: 0.01, unit: "gal" },
+  { id: "3", label: "Detention", amount: 85, unit: "hour" },
+];
+
 type Paper = ReturnType<typeof order | typeof ticket | typeof invoice>;
 interface Book {
   readonly papers: readonly Paper[];
@@ -188,6 +210,10 @@ interface Book {
   /** From when on the list of ULSD at T-1 says what. */
   readonly prices?: Readonly<Record<string, number>>;
   readonly pricesThere?: Readonly<Record<string, number>>;
+  /** Our own list of ULSD by terminal. */
+  readonly ours?: Readonly<Record<string, number>>;
+  /** Of the lane. */
+  readonly fees?: readonly Fields[];
   /** Freight of 210 and 10 % is agreed with the buyer. */
   readonly hasLane?: boolean;
 }
@@ -534,6 +560,126 @@ const books: Readonly<Record<string, Book>> = {
     answer: ["freight certain 21.00 us"],
     hasLane: true,
   },
+  "a line without a rate bills more than was ordered": {
+    papers: [...LOAD, SALE, invoice("B-1", [["ULSD", 7950, 2.4, { rate: null, amount: 20_080 }]])],
+    answer: ["order-price certain 1000.00 us"],
+  },
+  "a line without a rate bills more gallons than were delivered": {
+    papers: [...LOAD, SALE, invoice("B-1", [["ULSD", 8450, 2.4, { rate: null, amount: 20_280 }]])],
+    answer: ["quantity certain 1200.00 us"],
+  },
+  "gallons, their price and their tax are wrong, and together it is what was paid too much": {
+    papers: [...LOAD, SALE, invoice("B-1", [["ULSD", 8450, 2.45]], { taxLines: [BAD_TAX] })],
+    // 500 gallons at what was billed, and the rest of the price and the tax on 7,950 gallons.
+    answer: [
+      "quantity certain 1347.00 us",
+      "order-price certain 397.50 us",
+      "tax-rate certain 795.00 us",
+    ],
+  },
+  "of one product at two prices each line is compared with the one that was ordered for it": {
+    papers: [
+      order("O-1", 0, {
+        lines: [
+          { product: "ULSD", quantity: 5000, unitCode: "gal", buyPrice: 2.4, sellPrice: 2.5 },
+          { product: "ULSD", quantity: 2950, unitCode: "gal", buyPrice: 2.45, sellPrice: 2.5 },
+        ],
+      }),
+      ticket("DT-1", "4711", [["ULSD", 8000, 7950]]),
+      SALE,
+      invoice("B-1", [
+        ["ULSD", 5000, 2.45],
+        ["ULSD", 2950, 2.45],
+      ]),
+    ],
+    answer: ["order-price certain 250.00 us"],
+  },
+  "a part of the load is another product than is billed": {
+    papers: [
+      order("O-1", 0, {
+        lines: [
+          { product: "ULSD", quantity: 5000, unitCode: "gal", buyPrice: 2.4, sellPrice: 2.5 },
+          { product: "KERO", quantity: 3000, unitCode: "gal", buyPrice: 2.9, sellPrice: 3 },
+        ],
+      }),
+      ticket("DT-1", "4711", [
+        ["ULSD", 5000, 4970],
+        ["KERO", 3000, 2980],
+      ]),
+      invoice("S-1", [
+        ["ULSD", 4970, 2.5],
+        ["KERO", 2980, 3],
+      ]),
+      invoice("B-1", [["ULSD", 7950, 2.4]]),
+    ],
+    answer: ["wrong-product certain 1490.00 them"],
+  },
+  "freight of a load that is billed twice, and no rate of the lane is known": {
+    papers: [
+      ...LOAD,
+      SALE,
+      invoice("B-1", [["ULSD", 7950, 2.4], charge("Freight", 385)]),
+      invoice("B-2", [["ULSD", 7950, 2.4], charge("Freight", 385)]),
+    ],
+    answer: ["billed-twice certain 19465.00 us"],
+  },
+  "a load of which no ticket is here is billed twice, with freight at the rate of its lane": {
+    papers: [LOAD[0] as Paper, SALE, invoice("S-2", [["ULSD", 7950, 2.5, NET], ...FREIGHT])],
+    hasLane: true,
+    settings: { patienceDays: 30 },
+    answer: ["billed-twice certain 20106.00 them"],
+  },
+  "freight of a load that nobody delivered": {
+    papers: [
+      ...LOAD,
+      SALE,
+      BILL,
+      invoice("B-2", [["ULSD", 7000, 2.4, { bolNumber: "99" }], charge("Freight", 385)]),
+    ],
+    answer: ["no-delivery certain 17185.00 us"],
+  },
+  "fees that were agreed for a lane, one of them at another amount": {
+    papers: [
+      ...LOAD,
+      BILL,
+      invoice("S-1", [
+        ["ULSD", 7950, 2.5],
+        ...FREIGHT,
+        charge("Pump-off fee", 75),
+        charge("Hose fee, 7950 gallons", 79.5),
+        charge("Detention, 2 hours", 170),
+      ]),
+    ],
+    fees: FEES,
+    hasLane: true,
+    answer: ["freight certain 40.00 them"],
+  },
+  "fees that were agreed for a lane are part of its freight": {
+    papers: [...LOAD, BILL, invoice("S-1", [["ULSD", 7950, 2.5], charge("Freight", 345.5)])],
+    fees: FEES,
+    hasLane: true,
+    answer: [],
+  },
+  "a sale is at the list of the terminal that it names itself": {
+    papers: [
+      order("O-1", 8000, {}, { sellPrice: null }),
+      ...LOAD.slice(1),
+      BILL,
+      invoice("S-1", [["ULSD", 7950, 2.5, { rackPrice: 2.4, margin: 0.1, location: "T-2" }]]),
+    ],
+    ours: { "T-1": 2.3, "T-2": 2.4 },
+    answer: [],
+  },
+  "a sale is not at the list of the terminal that it names itself": {
+    papers: [
+      order("O-1", 8000, {}, { sellPrice: null }),
+      ...LOAD.slice(1),
+      BILL,
+      invoice("S-1", [["ULSD", 7950, 2.4, { rackPrice: 2.3, margin: 0.1, location: "T-2" }]]),
+    ],
+    ours: { "T-1": 2.3, "T-2": 2.4 },
+    answer: ["rack-price probable 795.00 us"],
+  },
   "one line of a bill for several loads is there twice": {
     papers: [
       ...LOAD,
@@ -553,7 +699,7 @@ const books: Readonly<Record<string, Book>> = {
 
 test.each(Object.entries(books))(
   "%s",
-  (_, { papers, answer, settings, prices = {}, pricesThere = {}, hasLane = false }) => {
+  (_, { papers, answer, settings, prices = {}, pricesThere = {}, ours = {}, fees, hasLane }) => {
     const whole = papers.map((paper) => {
       if (paper === null) throw new Error("a paper that is not as the platform specifies it");
       return paper;
@@ -566,8 +712,8 @@ test.each(Object.entries(books))(
       reference.addPlace({ id: id(terminalCode), terminalCode, name: terminalCode });
     if (hasLane)
       reference.addFreightRate(
-        read.freightRate(
-          laneOfRow({
+        read.freightRate({
+          ...laneOfRow({
             code: "1",
             party: BUYER as string,
             originTerminalId: "T-1",
@@ -575,19 +721,21 @@ test.each(Object.entries(books))(
             flatFee: "210",
             fuelSurchargePercent: "10",
           }),
-        ),
+          ...recordOf(JSON.stringify({ customFees: fees ?? null })),
+        }),
       );
+    reference.state("State", "", Decimal.of("0.144"));
     for (const [terminal, list] of Object.entries({ "T-1": prices, "T-2": pricesThere }))
       for (const [from, price] of Object.entries(list))
         reference.addPrice({
+          ...LIST,
           company: SELLER as string,
           terminal,
-          product: "ULSD",
           price: Decimal.of(String(price)),
-          spread: Decimal.zero,
           fromMs: Date.parse(from),
-          untilMs: null,
         });
+    for (const [terminal, price] of Object.entries(ours))
+      reference.addPrice({ ...LIST, terminal, price: Decimal.of(String(price)) });
     for (const paper of whole) matching.add(paper);
     const { findings } = run(matching, { today: TODAY, ...settings });
     expect(

@@ -206,15 +206,24 @@ export const isLive = ({ status }: AnyPaper): boolean => !OUT.has(status);
  * Lines, and what each bills. Of a fee by the gallon (an additive) the gallons are left out: they are the fuel's. Fuel is never so
  * much cheaper.
  */
-const withKinds = (lines: readonly z.output<typeof LineRecord>[]) =>
-  lines.map((line) => {
+const withKinds = (all: readonly z.output<typeof LineRecord>[]) => {
+  const lines = all.map((line) => ({ ...line, rate: line.rate ?? rateIn(line) }));
+  return lines.map((line) => {
     const most = line.rate?.times(line.product === null ? FOUR : TEN);
     const isFee = most?.sign === 1 && lines.some(({ rate }) => rate?.compare(most) === 1);
     const gallons = isFee ? null : line.gallons;
     return { ...line, gallons, kind: kindOf({ ...line, gallons }) };
   });
+};
 const FOUR = Decimal.of("4");
 const TEN = Decimal.of("10");
+const HUNDRED = Decimal.of("100");
+
+/** What a gallon was billed at where the line does not state it; of fewer than a hundred the rounded amount does not tell. */
+const rateIn = ({ amount, gallons }: z.output<typeof LineRecord>): Decimal | null =>
+  amount && gallons && gallons.abs().compare(HUNDRED) >= 0
+    ? amount.over(gallons, 6).shortest()
+    : null;
 
 /** `correction`: money alone, for a load or back. A line of fuel may say that its freight is included. */
 function kindOf({ description, ...line }: z.output<typeof LineRecord>) {

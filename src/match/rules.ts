@@ -9,10 +9,11 @@ import { gallonsIn } from "../core/holdings.ts";
 import { remembered } from "../core/remembered.ts";
 import { amountText, byText, capital } from "../core/text.ts";
 import { dayAt, namedDay, workingDays } from "../core/time.ts";
-import { groupsOf, isLive, lineKey, numbersIn, sumOf } from "./papers.ts";
+import { fold, groupsOf, isLive, lineKey, numbersIn, sumOf } from "./papers.ts";
 import type { AnyPaper, Case, Group, Invoice, JoinedLine, TaxLine, Ticket } from "./papers.ts";
 import {
   CENT,
+  feesOf,
   findingOf,
   freightOf,
   isSure,
@@ -30,15 +31,21 @@ type Verdict = Difference | readonly Difference[] | null;
 type Each<Source> = Source extends (situation: Situation) => Iterable<infer One> ? One : never;
 
 type Situation = ReturnType<typeof situationOf>;
+type BilledLine = JoinedLine["line"];
 
 /** One case as its rules see it. */
 export function situationOf(one: Case, run: Run) {
   const { groups, reversed } = groupsOf(one, run.names);
-  /** Lines, groups and, by a line's key, prices that an earlier rule has explained: later ones do not tell it again. */
-  const explained = new Set<JoinedLine | Group | string>();
+  /** Lines, groups, charges of invoices and, by a line's key, prices that an earlier rule has explained: later ones do not tell it again. */
+  const explained = new Set<JoinedLine | Group | Invoice | string>();
   const corrections = one.lines.filter(({ line }) => line.kind === "correction");
+  /** Fuel that is billed though nothing was delivered for it. */
+  const baseless = new Set<JoinedLine>();
+  /** Gallons that were billed too much, as they are told. */
+  const surplus = new Map<BilledLine, Decimal>();
   /** `waits`: something waits for a paper that is not here yet. */
-  return { ...one, groups, reversed, run, explained, corrections, waits: false };
+  const found = { explained, corrections, baseless, surplus, waits: false };
+  return { ...one, groups, reversed, run, ...found };
 }
 
 const NONE: readonly Difference[] = [];
@@ -132,7 +139,8 @@ const priceOf = ({ ordered }: Pick<Group, "ordered">, direction: Group["directio
 // Loads.
 
 /** The lines that are billed twice: without them the rest is what was delivered, or it is line for line the same. */
-function billedTwice({ lines, group }: Load, { run, explained }: Situation): Verdict {
+function billedTwice({ lines, group }: Load, situation: Situation): Verdict {
+  const { run, explained } = situation;
   // Of two, the one that came later is the double.
   const rest = lines.toReversed().toSorted((one, other) => byText(ageOf(other), ageOf(one)));
   const [least] = group.figures;
@@ -150,7 +158,7 @@ function billedTwice({ lines, group }: Load, { run, explained }: Situation): Ver
   }
   return doubles.map((one) => {
     explained.add(one);
-    const { gallons, amount } = one.line;
+    const { gallons } = one.line;
     return {
       day: one.invoice.day,
       about: lineKey(one),
@@ -160,10 +168,22 @@ function billedTwice({ lines, group }: Load, { run, explained }: Situation): Ver
       billed: gallons,
       expected: zero,
       perGallon: null,
-      over: amount,
+      over: wholeOf([one], situation),
       cause: `The load ${numberOf(one) ?? ""} is billed twice: again on ${nameOf(one)}.`,
     };
   });
+}
+
+/** What lines come to of which nothing was delivered; with the last fuel of an invoice its freight and fees, too. */
+function wholeOf(all: readonly JoinedLine[], { lines, baseless, explained }: Situation) {
+  for (const one of all) baseless.add(one);
+  const fuel = lines.filter(({ line }) => line.kind === "fuel");
+  const charges = [...new Set(all.map(({ invoice }) => invoice))].flatMap((invoice) => {
+    if (fuel.some((one) => one.invoice === invoice && !baseless.has(one))) return [];
+    explained.add(invoice);
+    return invoice.lines.filter(({ kind }) => kind !== "fuel" && kind !== "correction");
+  });
+  return sumOf([...all.map(({ line }) => line), ...charges], ({ amount }) => amount);
 }
 
 /** Sorts by when it came. */
@@ -180,27 +200,32 @@ const isTwin = (one: JoinedLine, among: readonly JoinedLine[], hasTicket: boolea
     return other !== one && isEqual;
   });
 
-/** One product is billed and another one is on the ticket, and the gallons are the same. */
+/** Another product than is billed is on the ticket, with the gallons that this one has too much. */
 function wrongProduct({ group, lines, first, billed, rate }: Load, situation: Situation): Verdict {
   if (group.tickets.length === 0) return null;
-  if (group.delivered.length > 0 || billed === null) return NONE;
+  if (billed === null) return NONE;
   const { run, groups, explained } = situation;
   const { direction, load } = group;
+  if (group.figures.some((own) => run.isAlike(billed, own))) return NONE;
+  const isPart = group.delivered.length > 0;
+  const wrong = isPart ? group.figures.map((own) => billed.minus(own)) : [billed];
   const other = groups.find(
     (one) =>
       one.direction === direction &&
       one.load === load &&
       one.lines.length === 0 &&
-      one.figures.some((there) => run.isAlike(billed, there)),
+      one.figures.some((there) => wrong.some((gallons) => run.isAlike(gallons, there))),
   );
   if (other === undefined) return NONE;
   for (const one of [...lines, other]) explained.add(one);
   const lists = direction === "purchase" ? listsOf(first, other, run) : null;
   const right = priceOf(other, direction) ?? lists?.now.price ?? null;
   const [named, expected] = [first.line.product, other.delivered[0]?.product ?? other.product];
-  const over = rate && right && rate.minus(right).times(billed);
+  const gallons = wrong[0] ?? billed;
+  const over = rate && right && rate.minus(right).times(gallons);
   const isPriced = over?.round(2).sign === 0;
-  const cause = `${named ?? "Another product"} is billed${isPriced ? " at the price of what was delivered" : ""}, ${expected} was delivered.`;
+  const ofAll = isPart ? `: ${gallons.plain()} of ${billed.plain()} gallons` : "";
+  const cause = `${named ?? "Another product"} is billed${isPriced ? " at the price of what was delivered" : ""}, ${expected} was delivered${ofAll}.`;
   const next = isPriced ? "Have the product corrected on the bill; its price is right." : undefined;
   const isCertain = lines.every(isSure);
   return { about: lineKey(first), isCertain, billed: named, expected, over, cause, next };
@@ -238,6 +263,9 @@ function quantity(load: Load, situation: Situation): Verdict {
     group.tickets.every(({ supplier }) => group.direction === "sale" || supplier === party) ||
     group.figures.some((one) => ordered?.isWithin(run.tolerance(expected).times(FOUR), one));
   const isCertain = lines.every(isSure) && isSigned && wanted === basis && isWhole && !isPart;
+  const off = billed.minus(expected);
+  for (const { line } of billed.sign === 0 ? [] : lines)
+    if (line.gallons) situation.surplus.set(line, line.gallons.times(off).over(billed, 2));
   const compared = `billed gallons and the ticket's, ${basis}`;
   const values = { compared, billed, expected, perGallon: rate };
   // Where its own figure of the basis is what it bills, alone or with both alike, it only happens to fit the ticket's other one.
@@ -303,7 +331,7 @@ function noDelivery({ group, lines, first, billed }: Load, situation: Situation)
     billed,
     expected: zero,
     perGallon: null,
-    over: sumOf(lines, (one) => one.line.amount),
+    over: wholeOf(lines, situation),
     cause,
     next: "Ask the driver or the carrier for the ticket; without one dispute or credit the line.",
   };
@@ -326,23 +354,31 @@ function listsOf(
   return run.reference.inForce(terminals, group.product, when, one.invoice, run);
 }
 
-/** First the one that is billed, where another paper names it, too: it may be another one than was ordered. */
+/**
+ * First the one that is billed: of a bill where another paper names it, too (it may be another one than was ordered), while a
+ * sale is at the list that it names.
+ */
 function terminalsFor({ line: { location } }: JoinedLine, group: Group, { names }: Run): string[] {
   const [all, billed] = [terminalsOf(group), location ?? ""];
   const isBilled = (text: string) => names.terminal(text) === names.terminal(billed);
-  return [...all.filter(isBilled), ...all, billed];
+  const isFirst = group.direction === "sale" || all.some(isBilled);
+  return isFirst ? [billed, ...all] : [...all, billed];
 }
 
 /** What a line was billed at beside what it should be. */
 function priced(
   it: Billed,
-  { explained }: Situation,
+  situation: Situation,
   found: Difference & { billed: Decimal; expected: Decimal },
 ): Verdict {
   if (isNear(found.billed, found.expected, PRICE_STEP)) return NONE;
-  explained.add(it.about);
-  return { ...found, onGallons: it.line.gallons };
+  situation.explained.add(it.about);
+  return { ...found, onGallons: dueOf(it.line.gallons, [it.line], situation) };
 }
+
+/** Without those that were billed too much: they are told at what they were billed at. */
+const dueOf = (gallons: Decimal | null, lines: readonly BilledLine[], { surplus }: Situation) =>
+  gallons?.minus(Decimal.sum(lines.flatMap((line) => surplus.get(line) ?? []))) ?? null;
 
 /** A line's rack price beside the lists in force. `isOld`: is it looked for in earlier lists, or in none that is here? */
 const listed =
@@ -368,9 +404,11 @@ const listed =
 const oldList = listed(true);
 const otherList = listed(false);
 
-/** Another terminal is billed than it was loaded at: it comes to what was ordered, where no order names a price to the two lists. */
-function wrongTerminal(billed: Billed, { run, explained }: Situation): Verdict {
-  const { line, group, one } = billed;
+/** A bill of another terminal than it was loaded at: it comes to what was ordered, where no order names a price to the two lists. */
+function wrongTerminal(billed: Billed, situation: Situation): Verdict {
+  const { line, group, one, direction } = billed;
+  const { run, explained } = situation;
+  if (direction === "sale") return null;
   const named = run.reference.terminal(line.location);
   const places = terminalsOf(group).map((text) => run.reference.terminal(text));
   const loaded = places.filter((place) => place !== null);
@@ -379,19 +417,24 @@ function wrongTerminal(billed: Billed, { run, explained }: Situation): Verdict {
   if (loaded.includes(named)) return NONE;
   const cause = `${named.name} is billed; it was loaded at ${right.name}.`;
   const found = { isCertain: isSure(one), billed: named.name, expected: right.name, cause };
-  const agreed = agreedFor(billed);
+  const agreed = agreedFor(billed, run);
   const lists = [named, right].map((it) => listsOf(one, group, run, [it.terminalCode ?? ""]));
   const prices = agreed === null ? lists.map((it) => it?.now.price) : [line.rate, agreed];
   const [wrongly, rightly] = prices;
   if (!wrongly || !rightly) return found;
   explained.add(billed.about);
-  const over = line.gallons && wrongly.minus(rightly).times(line.gallons);
-  return { ...found, onGallons: line.gallons, over };
+  const onGallons = dueOf(line.gallons, [line], situation);
+  return { ...found, onGallons, over: onGallons && wrongly.minus(rightly).times(onGallons) };
 }
 
-/** Of what was ordered a gallon at, the nearest to its rate; null: no order says. */
-function agreedFor({ group, line: { rate }, direction }: Billed): Decimal | null {
-  const agreed = group.ordered.flatMap((line) => line[direction] ?? []);
+/** Of what was ordered a gallon at, for as many gallons where that is so, the nearest to its rate; null: no order says. */
+function agreedFor({ group, line, direction }: Billed, run: Run): Decimal | null {
+  const { rate, gallons } = line;
+  const priced = group.ordered.filter((one) => one[direction] !== null);
+  const asMany = priced.filter(
+    (one) => gallons && one.gallons && run.isAlike(gallons, one.gallons),
+  );
+  const agreed = (asMany.length > 0 ? asMany : priced).flatMap((one) => one[direction] ?? []);
   const off = (price: Decimal): Decimal => price.minus(rate ?? zero).abs();
   return agreed.toSorted((one, other) => off(one).compare(off(other)))[0] ?? null;
 }
@@ -399,7 +442,7 @@ function agreedFor({ group, line: { rate }, direction }: Billed): Decimal | null
 function orderPrice(billed: Billed, situation: Situation): Verdict {
   const { group, one } = billed;
   const { rate } = billed.line;
-  const expected = agreedFor(billed);
+  const expected = agreedFor(billed, situation.run);
   if (rate === null || expected === null) return null;
   const cause = `${amountText(rate)} a gallon is billed, ${amountText(expected)} was ordered.`;
   const isCertain = !group.isOrderGuess && isSure(one);
@@ -423,7 +466,7 @@ function rackAndMargin(billed: Billed, situation: Situation): Verdict {
 
 /** Invoices of one party that share a load, and their loads: freight may have a bill of its own, and be credited by another. */
 function* haulsIn(situation: Situation) {
-  const { lines, groups } = situation;
+  const { lines, groups, explained } = situation;
   const loadOf = (ticket: Ticket): string =>
     groups.find((group) => group.tickets.includes(ticket))?.load ?? ticket.id;
   const hauling = [...invoicesIn(situation)].flatMap(({ invoice }) => {
@@ -431,7 +474,7 @@ function* haulsIn(situation: Situation) {
     const tickets = own.flatMap((line) => line.tickets);
     const loads = new Map<string, Ticket | null>(tickets.map((it) => [loadOf(it), it]));
     if (loads.size === 0) loads.set(invoice.id, null);
-    return own.length > 0 ? [{ invoice, loads }] : [];
+    return own.length > 0 && !explained.has(invoice) ? [{ invoice, loads }] : [];
   });
   const hauls = connected(hauling, ({ invoice: { direction, party }, loads }) =>
     Array.from(loads.keys(), (load) => `${direction} ${party} ${load}`),
@@ -449,14 +492,23 @@ type Haul = Each<typeof haulsIn>;
 function freight(haul: Haul, situation: Situation): Verdict {
   const rates = laneRates(haul, situation);
   if (rates === null) return null;
-  const charges = haul.invoices
-    .flatMap(({ lines }) => lines)
-    .filter((line) => ["freight", "surcharge"].includes(line.kind));
+  const lines = haul.invoices.flatMap((one) => one.lines);
+  const fuel = Decimal.sum(lines.flatMap((line) => (line.kind === "fuel" && line.gallons) || []));
+  const each = fuel.over(Decimal.of(String(rates.length)), 6);
+  const fees = rates.flatMap((rate) => feesOf(rate, each));
+  const charges = lines.filter(
+    ({ kind, description }) =>
+      ["freight", "surcharge"].includes(kind) ||
+      fees.some(({ label }) => fold(description).includes(label)),
+  );
   const billed = Decimal.sum(charges.flatMap(({ amount }) => amount ?? []));
   const hasAny = charges.some((line) => line.kind === "freight");
   const isCertain = rates.every(({ ratePerMile, miles }) => !ratePerMile || miles !== null);
-  const expected = Decimal.sum(rates.map(freightOf));
-  const isLess = billed.compare(expected) < 0;
+  const least = Decimal.sum(rates.map(freightOf));
+  const isLess = billed.compare(least) < 0;
+  // Nobody says which of its fees a load has.
+  const most = least.plus(Decimal.sum(fees.map(({ amount }) => amount)));
+  const expected = larger(least, isUpTo(billed, most) ? billed : most);
   if (isCertain ? billed.isWithin(CENT, expected) : hasAny && !isLess) return NONE;
   const what = hasAny ? `${amountText(billed)} of freight is billed` : "No freight is billed";
   const loads = rates.length === 1 ? "one load" : `${rates.length} loads`;
@@ -491,8 +543,9 @@ function* taxesIn(situation: Situation) {
 /** No tax twice; its amount is its rate times its gallons, its rate the usual one, its gallons those that are billed. */
 function taxes(
   { invoice, own, about, product, fuel }: Each<typeof taxesIn>,
-  { run }: Situation,
+  situation: Situation,
 ): readonly Difference[] {
+  const { run } = situation;
   const { taxType: tax, authority } = own[0] as TaxLine;
   const sold = sumOf(product === null ? [] : fuel, ({ gallons }) => gallons);
   const taxed = sumOf(own, ({ gallons }) => gallons);
@@ -516,7 +569,8 @@ function taxes(
       found.push({ ...named("tax-amount", at), ...one, cause: `${tax}: ${one.cause}` });
     const usual = run.reference.taxRate(invoice, line);
     if (usual === null || isNear(rate, usual.rate, RATE_STEP)) continue;
-    const onGallons = gallons ?? (rate.sign === 0 ? zero : amount.over(rate, 6));
+    const taxedOn = gallons ?? (rate.sign === 0 ? zero : amount.over(rate, 6));
+    const onGallons = dueOf(taxedOn, fuel, situation);
     const who = usual.isStated ? "crossref/tax-rates.csv says" : "usual here is";
     const cause = `${tax} is billed at ${amountText(rate)}; ${who} ${amountText(usual.rate)}.`;
     const values = { isCertain: usual.isStated, billed: rate, expected: usual.rate, onGallons };

@@ -493,6 +493,17 @@ export class Reference {
   });
 }
 
+const BY_LOAD = /^(?:load|flat|trip|delivery)?$/i;
+const BY_GALLON = /^gal/i;
+
+/** Fees that a rate allows, in money for a load; `gallons`: of the load. What is by the hour, or has no amount, tells none. */
+export const feesOf = ({ customFees }: FreightRate, gallons: Decimal) =>
+  (customFees ?? []).flatMap(({ label, amount, unit }) => {
+    const by = unit ?? "";
+    const times = BY_LOAD.test(by) ? Decimal.one : BY_GALLON.test(by) ? gallons : null;
+    return times && amount ? [{ label: fold(label), amount: amount.times(times).round(2) }] : [];
+  });
+
 /** Of a rate by the mile without miles, the least that it can be. */
 export function freightOf(rate: FreightRate): Decimal {
   const run = rate.ratePerMile?.times(rate.miles ?? zero) ?? zero;

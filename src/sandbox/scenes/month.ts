@@ -338,12 +338,8 @@ const plants = {
     const paper = random.pick(papersOf(trade));
     const again: RawRecord = { ...structuredClone(paper), id: random.uuid() };
     again["invoiceNumber"] = `${numberOf(paper)}-2`;
-    const fuel = items(paper).filter(({ bolNumber }) => typeof bolNumber === "string");
-    return {
-      number: numberOf(again),
-      amount: totalOf([...fuel, ...taxes(paper)]) / 100,
-      more: [again],
-    };
+    const amount = totalOf([...items(paper), ...taxes(paper)]) / 100;
+    return { number: numberOf(again), amount, more: [again] };
   },
   "wrong product": inLine((line, trade, random) => {
     const { code, name } = random.pick(FUELS);
