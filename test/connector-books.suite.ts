@@ -3,8 +3,10 @@ import { expect, test } from "vitest";
 import { compare } from "../src/ledger/compare.ts";
 import { Decimal } from "../src/core/decimal.ts";
 import type { GoodsHoldingKind, Holding, Scope } from "../src/core/holdings.ts";
-import type { Delivered, Item, Outgoing, Sink } from "../src/core/contract.ts";
+import type { Delivered, Item, Memory, Outgoing, Sink } from "../src/core/contract.ts";
+import { notes } from "../src/ledger/table.ts";
 import {
+  type Clerk,
   deliver,
   type Documents,
   type Ground,
@@ -349,3 +351,91 @@ const sentOf = (sink: Sink, items: readonly Item[]): Outgoing => ({
   ...requestOf(sink, items),
   firstSentAt: SENT,
 });
+
+/** Whom a code means, where people keep the list of parties. The firm's first invoice was booked on 000101. */
+interface CodeCase {
+  readonly acts: (clerk: Clerk) => Promise<unknown>;
+  /** The code that the cross-reference names for its next invoice. Left out: 000101. */
+  readonly code?: string;
+  /** What a person is told, and goes to whoever has the code once that person has it go again. Null: it goes where the first one is. */
+  readonly told: "party-apart" | "party-gone" | null;
+  /** Needs {@link Clerk.remove}. */
+  readonly removes?: true;
+}
+
+const giveAway = async (clerk: Clerk): Promise<void> => {
+  await clerk.recode("000101", "000901");
+  await clerk.enter("000101");
+};
+
+const CODES: Readonly<Record<string, CodeCase>> = {
+  "stays as it is": { acts: async () => {}, told: null },
+  "is changed": { acts: async (clerk) => clerk.recode("000101", "000901"), told: null },
+  "is given to another firm": { acts: giveAway, told: "party-apart" },
+  "is given to another firm, and the cross-reference names the new one": {
+    acts: giveAway,
+    code: "000901",
+    told: null,
+  },
+  "is gone with its party, deleted or merged": {
+    acts: async (clerk) => clerk.remove?.("000101"),
+    removes: true,
+    told: "party-gone",
+  },
+  "is gone with its party, which is made again": {
+    async acts(clerk) {
+      await clerk.remove?.("000101");
+      await clerk.enter("000101");
+    },
+    removes: true,
+    told: "party-apart",
+  },
+};
+
+/** Of books whose ground has a clerk. */
+export function naming(kit: Kit): void {
+  const { good } = kit.sinks["invoices"] as Documents;
+  const of = (document: number, code: string): Item => {
+    const [id, number] = [`0a000000-0000-4000-8000-0000000000${document}`, `CODE-${document}`];
+    const party = { code, name: "Ranch Supply", companyId: "0a000000-0000-4000-8000-000000000071" };
+    return { ...good, id, number, document: { ...(good.document as object), id, number, party } };
+  };
+  for (const [what, { acts, code = "000101", told, removes }] of Object.entries(CODES))
+    test(`no other firm is billed, and none is made twice, where the code of a party ${what}`, async ({
+      skip,
+    }) => {
+      const ground = await kit.ground();
+      const clerk = needed(ground.clerk);
+      if (removes && clerk.remove === undefined) return skip();
+      const endpoint = open(kit, ground, undefined, notes());
+      const sink = sinkOf(endpoint, "invoices");
+      const others = (await clerk.codes()).length;
+      await clerk.enter("000101");
+      const booked = async (item: Item, memory?: Memory): Promise<string> =>
+        isDone(await deliver(sink, [item], never, memory)).ids?.[0] ?? "";
+      const payerOf = async (id: string): Promise<string | null | undefined> => {
+        const [one] = needed(await endpoint.holdings?.get("invoice", [id], never));
+        return needed(one).facts.party;
+      };
+      const first = of(11, "000101");
+      const id = await booked(first);
+      await acts(clerk);
+      const parties = await clerk.codes();
+      const next = of(12, code);
+      if (told === null) expect(await payerOf(await booked(next))).toBe(await payerOf(id));
+      else {
+        const fault = await refusalOf(sink, next);
+        expect(fault).toMatchObject({ code: told });
+        // What was booked on the firm is its own all the same.
+        const inspected = await sink.inspect?.([deliveredAs(sink, first, id)], never);
+        if (!removes) expect(inspected).toEqual([{ is: "there", differences: [] }]);
+        const isDismissed = (one: string): boolean => fault?.candidates?.includes(one) === true;
+        const agreed = await booked(next, { isDismissed } as Memory);
+        if (!removes) expect(await payerOf(agreed)).not.toBe(await payerOf(id));
+        // Nobody is asked a second time.
+        await booked(of(13, code));
+      }
+      const after = await clerk.codes();
+      expect(after.length).toBe(told === "party-gone" ? others + 1 : parties.length);
+    });
+}

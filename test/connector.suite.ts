@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { Answer } from "../src/core/outcome.ts";
-import { keeping, paying, stamping } from "./connector-books.suite.ts";
+import { keeping, naming, paying, stamping } from "./connector-books.suite.ts";
 import { expectLinkShape } from "./golden/links.ts";
 import { numbers, steps } from "./support/runs.ts";
 import {
@@ -36,6 +36,7 @@ export function connectorSuite(kit: Kit): void {
     for (const sink of Object.keys(kit.sinks)) sending(kit, sink);
     for (const sink of Object.keys(kit.sinks)) keeping(kit, sink);
     if (kit.paying !== undefined) paying(kit, kit.paying);
+    if (kit.hasClerk === true) naming(kit);
   });
 }
 

@@ -1,6 +1,6 @@
 /** The connector kit over a company of Business Central as the tests' own server has it. */
 import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
-import { losing } from "../../test/support/connector.ts";
+import { type Clerk, losing } from "../../test/support/connector.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import {
   billDocument,
@@ -39,6 +39,7 @@ connectorSuite({
     { field: "colour", config: (good) => ({ ...good, colour: "blue" }) },
   ],
   sources: ["customers", "suppliers", "invoices", "prices"],
+  hasClerk: true,
   sinks: {
     orders: {
       good: itemOf(orderDocument("SO-1")),
@@ -125,6 +126,7 @@ async function ground(): Promise<Ground> {
     },
     money: () => moneyOf(company),
     clock: (aheadMs) => void (company.clockMs = aheadMs),
+    clerk: clerkOf(company),
     interrupt: losing(company, () => opened(company)),
   };
 }
@@ -163,6 +165,25 @@ const plain = (value: unknown): unknown =>
           Object.entries(value).map(([name, one]) => [name, RUN.has(name) ? "" : plain(one)]),
         )
       : String(value);
+
+/** A number that is changed is changed in all that names it. */
+function clerkOf(company: Company): Clerk {
+  const rowsOf = (set: string, field: string, value: string): Row[] =>
+    company.rows(set).filter((row) => row[field] === value);
+  return {
+    enter: (number) => company.enter("customers", { number, displayName: "Ranch Supply" }),
+    recode(code, number) {
+      for (const { id } of rowsOf("customers", "number", code))
+        company.edit("customers", id, { number });
+      for (const { id } of rowsOf("salesInvoices", "customerNumber", code))
+        company.edit("salesInvoices", id, { customerNumber: number });
+    },
+    remove(code) {
+      for (const { id } of rowsOf("customers", "number", code)) company.delete("customers", id);
+    },
+    codes: () => company.rows("customers").map(({ number }) => String(number)),
+  };
+}
 
 /** Three pages. */
 function fill(company: Company, source: string): void {

@@ -1,7 +1,7 @@
 /** The connector kit: its receiver is a little company file behind the Web Connector's protocol, not a QuickBooks. */
 import { stringifyExact } from "../../src/core/json.ts";
 import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
-import { never } from "../../test/support/connector.ts";
+import { type Clerk, never } from "../../test/support/connector.ts";
 import { freePort } from "../../test/support/port.ts";
 import {
   billDocument,
@@ -42,6 +42,7 @@ connectorSuite({
     { field: "colour", config: (good) => ({ ...good, colour: "blue" }) },
   ],
   sources: ["parties", "invoices", "paidInvoices", "prices"],
+  hasClerk: true,
   sinks: {
     invoices: {
       good: itemOf(invoiceDocument("FL-2026-000118-ACME")),
@@ -110,6 +111,7 @@ async function ground(): Promise<Ground> {
       file.items.delete("ULSD-CLR");
       return () => void file.items.add("ULSD-CLR");
     },
+    clerk: clerkOf(file),
     clock: (aheadMs) => {
       file.now = new Date(Date.now() + aheadMs).toISOString().slice(0, 19);
     },
@@ -122,6 +124,22 @@ async function ground(): Promise<Ground> {
       connector.killAt = 0;
       return { over, answer };
     },
+  };
+}
+
+/** A name that is changed is changed in all that names it. */
+function clerkOf(file: CompanyFile): Clerk {
+  const idOf = (name: string): string =>
+    file.rows("Customer").find(({ fields }) => fields["Name"] === name)?.id ?? "";
+  return {
+    enter: (Name) => file.enter("Customer", { Name }),
+    recode(name, Name) {
+      file.edit("Customer", idOf(name), { Name });
+      for (const { id, fields } of file.rows("Invoice"))
+        if (fields["CustomerRef"] === name) file.edit("Invoice", id, { CustomerRef: Name });
+    },
+    remove: (name) => file.remove("Customer", idOf(name)),
+    codes: () => file.rows("Customer").map(({ fields }) => fields["Name"] ?? ""),
   };
 }
 

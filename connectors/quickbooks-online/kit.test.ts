@@ -1,6 +1,6 @@
 /** The connector kit over `quickbooks-online`: its company is a server of the test's own. */
 import { connectorSuite, type Ground } from "../../test/connector.suite.ts";
-import { losing } from "../../test/support/connector.ts";
+import { type Clerk, losing } from "../../test/support/connector.ts";
 import {
   billDocument,
   invoiceDocument,
@@ -35,6 +35,7 @@ connectorSuite({
     { field: "colour", config: (good) => ({ ...good, colour: "blue" }) },
   ],
   sources: ["parties", "invoices", "paidInvoices", "prices"],
+  hasClerk: true,
   sinks: {
     orders: {
       good: itemOf(orderDocument("SO-1")),
@@ -108,6 +109,7 @@ async function ground(): Promise<Ground> {
       return () => company.edit("Item", item?.Id ?? "", { Active: true });
     },
     clock: (aheadMs) => void (company.clockMs = aheadMs),
+    clerk: clerkOf(company),
     interrupt: losing(company, () => opened(config)),
   };
 }
@@ -128,6 +130,18 @@ const enterInvoice = (company: Company, customer: Record_, values: object = {}):
     ],
     ...values,
   });
+
+/** Names are what documents call customers. */
+function clerkOf(company: Company): Clerk {
+  const idOf = (name: string): string =>
+    company.rows("Customer").find(({ DisplayName }) => DisplayName === name)?.Id ?? "";
+  return {
+    enter: (DisplayName) => company.enter("Customer", { DisplayName, Active: true }),
+    recode: (name, DisplayName) => company.edit("Customer", idOf(name), { DisplayName }),
+    remove: (name) => company.delete("Customer", idOf(name)),
+    codes: () => company.rows("Customer").map(({ DisplayName }) => String(DisplayName)),
+  };
+}
 
 /** Three pages. */
 function fill(company: Company, customer: Record_, source: string): void {

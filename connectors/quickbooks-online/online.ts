@@ -246,10 +246,7 @@ export function partyList({ wire, config }: Online, side: LedgerSide): PartyList
     called: ({ id }) => partyCode(role, id),
     async find({ ids: Id = [], names = [] }, signal) {
       const DisplayName = spelt(names);
-      const rows = (await having(wire, entity, { Id, DisplayName }, signal, [ANY])).map(partyRow);
-      const isNamed = (row: PartyRow): boolean =>
-        rows.every((other) => !other.active || !sameName(other.name, row.name));
-      return rows.filter((row) => row.active || Id.includes(row.id) || isNamed(row));
+      return (await having(wire, entity, { Id, DisplayName }, signal, [ANY])).map(partyRow);
     },
     list: (from, signal) => listed(wire, [all], from, signal, (rows) => rows.map(partyRow)),
     async notes(since, signal) {

@@ -3,8 +3,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import type { Item, Sink } from "../../src/core/contract.ts";
+import { defineMapping, type Item, type Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
+import { stringifyExact } from "../../src/core/json.ts";
+import { push, runFlow } from "../../src/engine/daemon.ts";
+import { InvoiceDocument } from "../../src/ledger/documents.ts";
+import { retry, select } from "../../src/office/decisions.ts";
+import { engineOn } from "../../test/support/engine.ts";
+import { tempFolder } from "../../test/support/folder.ts";
 import {
   billDocument,
   invoiceDocument,
@@ -439,6 +445,51 @@ test("a customer that somebody made inactive gets no second one of its name, and
   const now = company.enter("Customer", { DisplayName: "CUST-1" });
   expect(await deliver(sink, item)).toMatchObject(DONE);
   expect(company.rows("Invoice")).toMatchObject([{ CustomerRef: { value: now.Id } }]);
+});
+
+test("a name that another customer got bills nobody until a person has the invoice go again, and then that one", async () => {
+  const company = await openCompany();
+  const old = company.enter("Customer", { DisplayName: "CUST-1" });
+  const bench = engineOn(tempFolder());
+  const { engine, store } = bench;
+  const waiting = ["FL-1", "FL-2"].map((number) => stringifyExact(invoiceDocument(number)));
+  const invoices = bench.flow({
+    name: "invoices",
+    from: "platform.invoices",
+    to: "books.invoices",
+    side: "platform",
+    mapping: defineMapping({
+      name: "test/invoices",
+      kind: "invoice",
+      input: InvoiceDocument,
+      output: InvoiceDocument,
+      number: ({ number }) => number,
+      map: (document) => document,
+      figures: () => ({ amount: null, gallons: null }),
+    }),
+    sink: sinkOf(company, "invoices"),
+    source: {
+      async *read() {
+        const text = waiting.shift() ?? "";
+        yield { changes: [{ id: text.slice(0, 20), version: null, text }], position: 1 };
+      },
+    },
+  });
+  await runFlow(engine, invoices, never);
+  company.edit("Customer", old.Id, { DisplayName: "Ranch Supply of Lubbock" });
+  const now = company.enter("Customer", { DisplayName: "CUST-1" });
+  await runFlow(engine, invoices, never);
+  const told = select(engine, [invoices], "all");
+  expect(told.map(({ row }) => row.cause)).toEqual([
+    expect.stringMatching(
+      /^CUST-1 is the code of another .* is C-\d+, Ranch Supply of Lubbock now/,
+    ),
+  ]);
+  const billed = () => company.rows("Invoice").map(({ CustomerRef }) => CustomerRef);
+  expect(billed()).toMatchObject([{ value: old.Id }]);
+  store.transaction(() => told.map((one) => retry(engine, one)));
+  await push(engine, invoices, never);
+  expect(billed()).toMatchObject([{ value: old.Id }, { value: now.Id }]);
 });
 
 test.each([

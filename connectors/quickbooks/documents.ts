@@ -10,7 +10,6 @@ import { Refused } from "../../src/core/errors.ts";
 import type { Day, FactLine, Facts, Scope } from "../../src/core/holdings.ts";
 import type { Fault } from "../../src/core/record.ts";
 import { amountText } from "../../src/core/text.ts";
-import { meaningOf } from "../../src/ledger/desired.ts";
 import type { InvoiceDocument, Party, PaymentDocument } from "../../src/ledger/documents.ts";
 import {
   documentFacts,
@@ -42,7 +41,7 @@ import {
   SIDES,
 } from "../../src/ledger/port.ts";
 import { pagesOf, type Telling } from "../../src/ledger/stamps.ts";
-import { notes, READ, type Table } from "../../src/ledger/table.ts";
+import { READ, type Table } from "../../src/ledger/table.ts";
 import { markedBy, type Memoed, partyName, sameName, type Side, suffixed } from "./text.ts";
 import { AHEAD_MS, stampBefore } from "./walk.ts";
 
@@ -537,19 +536,17 @@ export const partyOf = (payer: Entry | null | undefined): PartyRow | null =>
 
 export function partyTable(
   list: PartyList,
-  surroundings: Pick<Surroundings, "now" | "notebook">,
+  surroundings: Pick<Surroundings, "now">,
 ): Table<"party", Pick<FoundParty, "code" | "name">, FoundParty> {
   const { side } = list;
-  const { notebook = notes() } = surroundings;
   const marked = markedIn(list, surroundings);
-  /** QuickBooks' id of whom documents called so last, as the floor keeps it. Null: of nobody. */
-  const idOf = (code: string): string | null => notebook.get(meaningOf(side, code));
-  const found = (
-    row: PartyRow,
-    code = list.called(row),
-    mark = platformIdIn(row.notes),
-    aliases: string[] = [],
-  ) => ({ row, name: row.name, code, mark, aliases }) satisfies FoundParty;
+  const found = (row: PartyRow, code = list.called(row), aliases: string[] = []): FoundParty => ({
+    row,
+    name: row.name,
+    code,
+    mark: platformIdIn(row.notes),
+    aliases,
+  });
 
   /** What of these may be it: by its id, by the platform's id, or by its name. One of another company keeps its code. */
   function foundFor(
@@ -562,11 +559,10 @@ export function partyTable(
     const isSure = (row: PartyRow): boolean => row.id === id || platformIdIn(row.notes) === mark;
     const hasSure = those.some(isSure);
     return those.map((row) => {
-      const own = platformIdIn(row.notes) ?? mark;
-      if (own !== mark) return found(row, code, own);
+      const own = platformIdIn(row.notes);
       // A name counts where nothing else says which one it is.
-      if (hasSure && !isSure(row)) return found(row, code, null);
-      return found(row, list.called(row), mark, named(row) ? [code] : []);
+      if ((own !== null && own !== mark) || (hasSure && !isSure(row))) return found(row, code);
+      return found(row, list.called(row), named(row) ? [code] : []);
     });
   }
 
@@ -600,22 +596,16 @@ export function partyTable(
       },
       list: (_scope, from, signal) =>
         pagesOf(list.list(from, signal), (rows) => rows.map((row) => found(row))),
-      create: ({ desired }, call) => create(list, idOf, desired.document, call),
+      create: ({ desired }, call) => create(list, desired.document, call),
     },
   };
 }
 
 /** Under its code, else under the code with the suffix of its list. @throws Refused, LedgerError */
-async function create(
-  list: PartyList,
-  idOf: (code: string) => string | null,
-  party: Party,
-  call: Call,
-): Promise<string> {
+async function create(list: PartyList, party: Party, call: Call): Promise<string> {
   const { side, most } = list;
   const { code } = party;
-  const id = idIn(list, code);
-  if (id !== null && (list.namesLikeIds === undefined || idOf(code) === id))
+  if (list.namesLikeIds === undefined && idIn(list, code) !== null)
     throw new Refused({
       code: "party-gone",
       message: `the ${side} ${code} (${party.name}) is not in QuickBooks any more: it was deleted or merged`,

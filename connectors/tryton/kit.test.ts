@@ -130,6 +130,7 @@ function suite(
             payment: (id, on, amount) =>
               itemOf(paymentDocument({ id, invoice: on, amount: d(amount) })),
           },
+          hasClerk: true,
         }),
     sinks: {
       // Of the second release the story books the others.
@@ -184,9 +185,24 @@ async function ground(server: TrytonServer, desk: Desk): Promise<Ground> {
     },
     change: (sink, { number }) => changeAsClerk(desk, sink, number),
     money: () => moneyOf(desk),
+    clerk: {
+      enter: (code) => desk.create("party.party", { code, name: "Ranch Supply" }),
+      recode: async (code, now) =>
+        desk.write("party.party", await desk.one("party.party", "code", code), { code: now }),
+      codes: async () => (await partiesIn(desk)).map(({ code }) => code),
+    },
     interrupt: (sink, request, step) => interrupt(config, sink, request, step),
   };
 }
+
+const partiesIn = ({ clerk }: Desk) =>
+  clerk.call<{ readonly code: string }[]>("model.party.party.search_read", [
+    [],
+    0,
+    null,
+    null,
+    ["code"],
+  ]);
 
 /** Books that have what this source reads; it is entered once in a test run. */
 const filledFor = (server: TrytonServer, source: string): Promise<string> =>

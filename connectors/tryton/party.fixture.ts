@@ -12,7 +12,7 @@ export async function partyFor(books: Books, party: Party): Promise<Addressed> {
   const parties = new Parties(ledgerOf(books).books);
   const { signal } = new AbortController();
   const call = { key: "party", signal, purpose: "delivery", made: new Set<string>() } as const;
-  const desired = { document: { party } } as unknown as Desired;
+  const desired = { document: { party }, binding: null } as unknown as Desired;
   const [told] = await parties.of([desired], call);
   if (told?.refusal !== undefined) throw new Refused(told.refusal);
   const [addressed] = await addressedAll(books, await parties.ensure([desired], call));

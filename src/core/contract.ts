@@ -172,8 +172,8 @@ export interface Memory {
   linked(counterpart: string): readonly Linked[];
   /** The same of those with this number. */
   numbered(number: string): readonly Linked[];
-  /** Has a person said that this document of the receiver ({@link Fault.candidates}) is another one? */
-  isDismissed(counterpart: string): boolean;
+  /** Has a person said that this record of the receiver ({@link Fault.candidates}) is another one, or that a code rightly means it? */
+  readonly isDismissed: (counterpart: string) => boolean;
   /** Has a source here told a record of this id, of any kind that names the same things there? */
   isTold(id: string): boolean;
   /** Ids of the receiver's that a table of the site gives this name ({@link Mapping.namedIn}). Left out: there is no table. */
@@ -236,7 +236,7 @@ export interface Sink {
   place?(): Promise<string>;
   /** Idempotent work that must be done before the request counts as sent (a staging file). */
   prepare?(request: Outgoing, signal: AbortSignal): Promise<void>;
-  send(request: Outgoing, signal: AbortSignal): Promise<Answer>;
+  send(request: Outgoing, signal: AbortSignal, memory?: Memory): Promise<Answer>;
   /** Read-back: did this request arrive? Nothing is written. */
   find(request: Outgoing, signal: AbortSignal, memory?: Memory): Promise<Finding>;
   /**

@@ -289,7 +289,11 @@ async function sent(
   const sending = await engine.store.together(() =>
     moved(engine, flow, request, { type: "send", at: engine.clock.now() }, detail),
   );
-  return { sending, answer: await flow.sink.send(outgoing(engine, sending, carried), never) };
+  const memory = memoryOf(engine, flow, carried);
+  return {
+    sending,
+    answer: await flow.sink.send(outgoing(engine, sending, carried), never, memory),
+  };
 }
 
 async function read(
@@ -648,8 +652,9 @@ const isFirst = (group: number): boolean => group % 2 === 0;
 function memoryOf(
   { store, flows, tables }: Engine,
   flow: Flow,
-  [first]: readonly Carried[],
+  carried: readonly Carried[],
 ): Memory {
+  const [first] = carried;
   const there = otherSide(flow.side);
   const alike = [flow, ...flows.filter((one) => one !== flow)].filter(
     (one) => one.side === flow.side && namesOf(one) === namesOf(flow),
@@ -681,7 +686,7 @@ function memoryOf(
       }),
     isTold: (id) => alike.some((one) => store.openRecords.newest(one.flow, id) !== null),
     isDismissed: (counterpart) =>
-      first !== undefined && store.incidents.isDismissed(first.delivery, counterpart),
+      carried.some(({ delivery }) => store.incidents.isDismissed(delivery, counterpart)),
     named(name) {
       const { table = "", column = "" } = flow.mapping.namedIn ?? {};
       const rows = table === "" ? [] : (tables.rows?.(table) ?? []);

@@ -1,6 +1,6 @@
 /** What a request wants of the books: its documents with the records that these books would keep of them. */
 import { z } from "zod";
-import type { Item } from "../core/contract.ts";
+import type { Item, Memory } from "../core/contract.ts";
 import { Refused } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import { defined } from "../core/defined.ts";
@@ -148,13 +148,18 @@ interface PartyOf {
 /** The parties of one send, or of one look: a party that was found is not asked for again. */
 export class Parties {
   readonly #books: Books;
+  /** Has a person said so of the party that a fault of {@link given} or {@link absent} names? */
+  readonly #isAgreed: Memory["isDismissed"];
   /** By {@link keyOf}. */
   readonly #found = new Map<string, PartyOf>();
+  /** Why nothing new is booked on those. */
+  readonly #doubts = new Map<string, Fault>();
   /** {@link keyOf} those that this send has made: searches may not show them yet. */
   readonly #made = new Set<string>();
 
-  constructor(books: Books) {
+  constructor(books: Books, isAgreed: Memory["isDismissed"] = () => false) {
     this.#books = books;
+    this.#isAgreed = isAgreed;
   }
 
   /** In the order of the documents. @throws LedgerError */
@@ -163,13 +168,14 @@ export class Parties {
     const named = parties.filter((party) => party !== null);
     for (const [adapter, all] of this.#byList(named, (key) => !this.#found.has(key))) {
       const rows = await adapter.locate(await asDesired(adapter, all, call), call);
-      const absent = all.filter((party) => !this.#isTold(party, rows));
-      const ids = absent.flatMap((party) => this.#meant(party) ?? []);
-      // Somebody may have given it another code.
-      for (const one of ids.length === 0 ? [] : await adapter.get(ids, call))
-        for (const party of absent)
-          if (one.lasting !== undefined && one.lasting === this.#meant(party))
-            this.#isTold(party, [one], one.number ?? party.code);
+      const looked = all.map((party) => this.#look(party, rows));
+      const ids = looked.flatMap(({ isClear, meant }) => (isClear ? [] : (meant ?? [])));
+      const before = ids.length === 0 ? [] : await adapter.get(ids, call);
+      for (const one of looked)
+        this.#judge(
+          one,
+          before.find(({ lasting }) => lasting === one.meant),
+        );
     }
     return parties.map((party) =>
       party === null
@@ -178,28 +184,56 @@ export class Parties {
     );
   }
 
-  /** Keeps what these rows tell of it. False: nothing. @param code that it has there */
-  #isTold(party: SidedParty, rows: readonly Entry[], code = party.code): boolean {
-    const found = partyIn(this.#books.name, { ...party, code }, rows);
-    if (found.entry === null && found.refusal === undefined) return false;
-    this.#found.set(keyOf(party), found);
-    const { number, aliases = [], lasting } = found.entry ?? {};
-    // What the platform's id alone has told is not whom the code means.
-    const isMeant = number === party.code || aliases.includes(party.code);
-    if (isMeant && lasting !== undefined && lasting !== this.#meant(party))
-      this.#books.surroundings.notebook?.set(ownMeaning(party), lasting);
-    return true;
+  #look(party: SidedParty, rows: readonly Entry[]): Looked {
+    const meant = this.#books.surroundings.notebook?.get(meaningOf(party)) ?? null;
+    const found = partyIn(this.#books.name, party, rows);
+    const { entry, refusal } = found;
+    // It is the one, or that has its code still, is out of use, and was replaced.
+    const isMeant = rows.some((one) => one.lasting === meant && isCalled(one, party.code));
+    const isProven = meant === null || entry?.mark === party.companyId;
+    const isClear =
+      entry === null
+        ? refusal !== undefined
+        : isProven || isMeant || entry.lasting === undefined || this.#isAgreed(entry.lasting);
+    return { party, meant, found, isClear };
   }
 
-  /** {@link Entry.lasting} of whom its code meant last; null: of nobody. */
-  #meant(party: SidedParty): string | null {
-    return this.#books.surroundings.notebook?.get(ownMeaning(party)) ?? null;
+  /** @param before whom its code meant, as it is now; left out: it is not there */
+  #judge({ party, meant, found, isClear }: Looked, before?: Entry): void {
+    const { name } = this.#books;
+    const now = found.entry?.lasting;
+    if (isClear) this.#keep(party, found);
+    else if (now !== undefined) {
+      const code = before?.number ?? party.code;
+      this.#found.set(keyOf(party), { code, entry: before ?? null });
+      this.#doubts.set(keyOf(party), given(name, party, now, before));
+    } else if (before !== undefined)
+      // Somebody gave it another code.
+      this.#keep(party, partyIn(name, { ...party, code: before.number ?? party.code }, [before]));
+    else if (meant !== null && !this.#isAgreed(meant))
+      this.#doubts.set(keyOf(party), absent(name, party, meant));
+  }
+
+  #keep(party: SidedParty, found: PartyOf): void {
+    this.#found.set(keyOf(party), found);
+    const { entry } = found;
+    // What the platform's id alone has told is not whom the code means.
+    if (entry?.lasting !== undefined && isCalled(entry, party.code))
+      this.#books.surroundings.notebook?.set(meaningOf(party), entry.lasting);
   }
 
   /** The same documents with their parties, which are created where they are missing, as many in one call as the books take. @throws LedgerError, Refused */
   async ensure(desired: readonly Desired[], call: Call): Promise<Desired[]> {
     if (this.#books.adapters.party === undefined) return [...desired];
     await this.of(desired, call);
+    for (const { document, binding } of desired) {
+      const party = partyOf(document);
+      const key = party === null ? "" : keyOf(party);
+      const doubt = this.#doubts.get(key);
+      // In books that were set back a document goes again, and its party went with it.
+      if (doubt !== undefined && (binding === null || this.#found.has(key)))
+        throw new Refused(doubt);
+    }
     const parties = desired.flatMap(({ document }) => partyOf(document) ?? []);
     const isMissing = (key: string): boolean => !this.#found.has(key) && !this.#made.has(key);
     for (const [adapter, all] of this.#byList(parties, isMissing)) {
@@ -233,6 +267,16 @@ export class Parties {
   }
 }
 
+/** What one look tells of a party. */
+interface Looked {
+  readonly party: SidedParty;
+  /** {@link Entry.lasting} of whom its code meant last; null: of nobody. */
+  readonly meant: string | null;
+  readonly found: PartyOf;
+  /** Else the one that its code meant is asked for: another record has the code, or nobody. */
+  readonly isClear: boolean;
+}
+
 /** A party, and the side of the document that names it. */
 type SidedParty = Party & { readonly side: LedgerSide };
 
@@ -247,11 +291,8 @@ function partyOf(document: object): SidedParty | null {
 }
 
 /** Under which whom a code means is kept in stores: it never changes. */
-export const meaningOf = (whose: "customer" | "vendor", code: string): string =>
-  `${whose} called ${code}`;
-
-const ownMeaning = ({ code, side }: SidedParty): string =>
-  meaningOf(side === "sale" ? "customer" : "vendor", code);
+const meaningOf = ({ code, side }: SidedParty): string =>
+  `${side === "sale" ? "customer" : "vendor"} called ${code}`;
 
 const asDesired = async (
   adapter: LedgerAdapter<"party">,
@@ -273,21 +314,26 @@ const asDesired = async (
  */
 function partyIn(books: string, party: Party, rows: readonly Entry[]): PartyOf {
   const { code, companyId } = party;
-  const coded = rows.filter(({ number }) => number === code);
+  const coded = rows.filter((one) => isCalled(one, code));
   const own = rows.filter(({ mark }) => mark === companyId);
+  const found = (entry: Entry): PartyOf => ({ code: entry.number ?? code, entry });
   const both = coded.find(({ mark }) => mark === companyId);
-  if (both !== undefined) return { code, entry: both };
-  const [named] = coded;
-  const [one] = own;
+  if (both !== undefined) return found(both);
+  // One that is out of use may have left its code to another.
+  const [named = coded[0], another] = coded.filter(({ status }) => status !== "cancelled");
+  const [one = another] = own;
   // Documents that were made before and after it was linked name it by two codes: it is found for each.
   if (own.some(({ id }) => id !== one?.id))
     return { code, entry: null, refusal: twice(books, party) };
-  if (named === undefined) return { code: one?.number ?? code, entry: one ?? null };
+  if (named === undefined) return one === undefined ? { code, entry: null } : found(one);
   if (named.mark !== null)
     return { code, entry: null, refusal: ofAnother(books, party, named.mark) };
-  if (one === undefined) return { code, entry: named };
+  if (one === undefined || one.id === named.id) return found(named);
   return { code, entry: null, refusal: apart(books, party, one) };
 }
+
+const isCalled = ({ number, aliases = [] }: Entry, code: string): boolean =>
+  number === code || aliases.includes(code);
 
 const twice = (books: string, { code, name, companyId }: Party): Fault => ({
   code: "twice-in-books",
@@ -309,4 +355,27 @@ const apart = (books: string, { code, name, companyId }: Party, one: Entry): Fau
   message: `${code} is the code of one party in ${books}, and the platform's id of ${name} (${companyId}) stands on another one (${one.number ?? one.id})`,
   next: `Correct the code of ${name} in the cross-reference, or move the platform's id to the party ${code} in ${books}; then retry.`,
   field: "party",
+});
+
+/** @param now {@link Entry.lasting} of the party that has its code now @param before whom it meant; left out: that one is gone */
+const given = (
+  books: string,
+  { code, name, companyId }: Party,
+  now: string,
+  before: Entry | undefined,
+): Fault => ({
+  code: "party-apart",
+  message: `${code} is the code of another party in ${books} than before: ${name} (${companyId}) was booked on one that ${before === undefined ? "is gone or not in use" : `is ${[before.number, before.facts.words?.["name"]].filter(Boolean).join(", ")} now`}`,
+  next: `If ${name} is still that one, correct its code in the cross-reference, then retry. If ${code} is right, retry: from then on it means the party that has it now, and what was booked stays where it is.`,
+  field: "party",
+  candidates: [now],
+});
+
+/** @param meant {@link Entry.lasting} of whom its code meant */
+const absent = (books: string, { code, name, companyId }: Party, meant: string): Fault => ({
+  code: "party-gone",
+  message: `the party ${code} (${name}) is not in ${books} any more: it was deleted, merged into another one, or put out of use`,
+  next: `Name the party that counts now in the cross-reference, or keep the platform's id ${companyId} on it in ${books}; then retry. If none does, retry: ${code} is made anew.`,
+  field: "party",
+  candidates: [meant],
 });

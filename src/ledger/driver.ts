@@ -87,8 +87,10 @@ export const ledgerSink = (books: Books, kind: LedgerKind): Sink => ({
     target: isGoods(kind) ? `${kind}s` : `${books.name} ${kind}`,
     body: bodyOf(books, kind, items),
   }),
-  send: (request, signal) =>
-    new Send(books, kind, carriedBy(books, kind, request), request.key, signal).run(),
+  send(request, signal, memory) {
+    const parties = new Parties(books, memory?.isDismissed);
+    return new Send(books, kind, request, parties, signal).run();
+  },
   find: (request, signal) => finding(books.errors, () => find(books, kind, request, signal)),
   inspect: (delivered, signal) =>
     reading(books, () => inspectLedger(books, kind, delivered, signal)),
@@ -239,22 +241,22 @@ class Send {
   readonly #own = new Set<string>();
   /** The payment of a settlement that is made and to be posted. */
   #settling: Step | null = null;
-  readonly #parties: Parties;
+  readonly #parties;
   /** Why this send settled an invoice as one, by its mark. */
   readonly #settled = new Map<string, string>();
 
   constructor(
     books: Books,
     kind: LedgerKind,
-    carried: readonly Carried[],
-    key: string,
+    request: Outgoing,
+    parties: Parties,
     signal: AbortSignal,
   ) {
     this.#books = books;
     this.#kind = kind;
-    this.#carried = carried;
-    this.#call = { key, signal, purpose: "delivery", made: this.#own };
-    this.#parties = new Parties(books);
+    this.#carried = carriedBy(books, kind, request);
+    this.#call = { key: request.key, signal, purpose: "delivery", made: this.#own };
+    this.#parties = parties;
   }
 
   async run(): Promise<Answer> {

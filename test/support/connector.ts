@@ -6,11 +6,14 @@ import type {
   Connector,
   Endpoint,
   Item,
+  Memory,
+  Notebook,
   Outgoing,
   Page,
   Sink,
   Surroundings,
 } from "../../src/core/contract.ts";
+import { defined } from "../../src/core/defined.ts";
 import { Refused } from "../../src/core/errors.ts";
 import type { Fault } from "../../src/core/record.ts";
 import type { Json } from "../../src/core/json.ts";
@@ -50,8 +53,20 @@ export interface Ground {
   readonly vanish?: (sink: string) => Soon<() => Soon<void>>;
   /** Sets the receiver's clock ahead of ours by so many ms, or behind. With `clock`. */
   readonly clock?: (aheadMs: number) => Soon<void>;
+  /** Who keeps the list of customers by hand. Left out: no code of a party can change there, or there are no parties. */
+  readonly clerk?: Clerk;
   /** What the one invoice of the ground has to pay, and what its party has on account, in cents' digits. With `paying`. */
   readonly money?: () => Soon<{ readonly open: string; readonly onAccount: string }>;
+}
+
+/** What a person does to customers, who have no id of the platform. */
+export interface Clerk {
+  enter(code: string): Soon<unknown>;
+  recode(code: string, now: string): Soon<unknown>;
+  /** Left out: nothing that has documents can be deleted. */
+  remove?(code: string): Soon<unknown>;
+  /** Codes of all, those of the ground too. */
+  codes(): Soon<readonly string[]>;
 }
 
 /** What receivers that keep documents have. */
@@ -104,6 +119,8 @@ export interface Kit {
   readonly sinks: Readonly<Record<string, Documents>>;
   /** Left out: it keeps no payments of invoices. */
   readonly paying?: Paying;
+  /** Its grounds have {@link Ground.clerk}. */
+  readonly hasClerk?: true;
   /** The steps of a send after which it is cut off; left out: all of them, in the ordinary run two. */
   readonly steps?: readonly number[];
 }
@@ -131,8 +148,14 @@ export function isDone(answer: Answer): Answer {
 export const stepsOf = ({ steps }: Kit): readonly number[] =>
   steps ?? (isLongRun ? Array.from({ length: STEPS_MAX }, (_, index) => index + 1) : [1, 3]);
 
-export function open(kit: Kit, { folder, config }: Ground, other: Config = config): Endpoint {
+export function open(
+  kit: Kit,
+  { folder, config }: Ground,
+  other: Config = config,
+  notebook?: Notebook,
+): Endpoint {
   const surroundings: Surroundings = surroundingsIn(folder, {
+    ...defined({ notebook }),
     pause: (ms, signal) => pause(ms, undefined, signal === undefined ? {} : { signal }),
   });
   const endpoint = kit.connector.open(kit.connector.config.parse(other), surroundings);
@@ -157,10 +180,11 @@ export async function deliver(
   sink: Sink,
   items: readonly Item[],
   signal: AbortSignal = never,
+  memory?: Memory,
 ): Promise<Answer> {
   const request = requestOf(sink, items);
   await sink.prepare?.(request, never);
-  return sink.send({ ...request, firstSentAt: SENT }, signal);
+  return sink.send({ ...request, firstSentAt: SENT }, signal, memory);
 }
 
 /** {@link Ground.interrupt} of a receiver that counts `loses` down with each change, and loses the answer to the last of them. */
