@@ -180,7 +180,7 @@ function usualZone(): string | undefined {
 
 /** What answers are checked by, loaded when somebody answers: the settings that they become. */
 async function loadSchemas() {
-  const [{ explainIssues, shown }, { settingsSchema, toJsonSchema }, connectors, online] =
+  const [{ descriptionOf, explainIssues, shown }, { settingsSchema }, connectors, online] =
     await Promise.all([
       import("../config/problems.ts"),
       import("../config/schema.ts"),
@@ -201,7 +201,7 @@ async function loadSchemas() {
   return {
     questionOf(field: Field, answers: Answers): string {
       const { setting, question, help } = field;
-      const said = setting && toJsonSchema(schemaOf(field, answers)).description;
+      const said = setting && descriptionOf(schemaOf(field, answers));
       const [first] = said?.split(/\. |\.$|: \$\{/) ?? [];
       const own = capital(question ?? first ?? help);
       return isSecret(field) ? `${own} (it is not shown)` : own;
@@ -215,7 +215,7 @@ async function loadSchemas() {
       if (isSecret(field) && !/^.{8,}$/.test(answer))
         return "it must be one line of at least 8 characters";
       const its = schemaOf(field, answers);
-      const subject = { value: answer, schema: toJsonSchema(its), source: () => null };
+      const subject = { value: answer, schema: its, at: [], source: () => null };
       const [found] = explainIssues(its.safeParse(answer).error?.issues ?? [], subject);
       if (found !== undefined) return `${found.message}. ${found.remedy}`.replace(/\.$/, "");
       const redirect = setting === "redirectUri" ? online.faultOfRedirect(answer) : null;

@@ -26,14 +26,7 @@ import {
   shown,
   valueAt,
 } from "./problems.ts";
-import {
-  fullSchema,
-  type JsonSchema,
-  MAIN_SITE,
-  NAME,
-  type Settings,
-  settingsSchema,
-} from "./schema.ts";
+import { MAIN_SITE, NAME, type Settings, settingsSchema } from "./schema.ts";
 
 export interface Known {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -96,8 +89,7 @@ interface Checking {
   readonly company: Written["company"];
   readonly value: Group;
   readonly known: Known;
-  /** For messages: it takes a third of the time that all else here does. */
-  readonly schema: () => JsonSchema;
+  readonly schema: z.ZodType;
   readonly settings: z.ZodSafeParseResult<Settings>;
   readonly secretScalars: Document["scalars"];
   readonly secrets: readonly string[];
@@ -179,7 +171,7 @@ function checkingOf(
     company,
     value,
     known,
-    schema: () => fullSchema(connectors, mappings),
+    schema,
     settings: schema.safeParse(value, ONCE),
     secretScalars,
     secrets: [...new Set(secrets)],
@@ -259,28 +251,26 @@ function* noKeyIsWritten({ text }: Checking, before: readonly Problem[]): Genera
         };
 }
 
-/** What a schema found below `prefix`. */
+/** What a schema found of the part of the configuration that stands `at`. */
 function explained(
-  { document, value, schema }: Checking,
+  { document, value }: Checking,
   parsed: z.ZodSafeParseResult<unknown> | null,
-  prefix: Path = [],
+  schema: z.ZodType,
+  at: Path = [],
 ): Finding[] {
-  const issues = (parsed?.error?.issues ?? []).map((issue) => ({
-    ...issue,
-    path: [...prefix, ...issue.path],
-  }));
-  if (issues.length === 0) return [];
-  const subject = { value, schema: schema(), source: (path: Path) => document.source(path) };
+  const source = (path: Path) => document.source(path);
+  const subject = { value: valueAt(value, at), schema, at, source };
+  const issues = parsed?.error?.issues ?? [];
   return explainIssues(issues, subject).filter(({ path }) => !document.broken(path));
 }
 
 function settingsFit(checking: Checking): Finding[] {
-  return explained(checking, checking.settings);
+  return explained(checking, checking.settings, checking.schema);
 }
 
 function endpointsFit(checking: Checking): Finding[] {
-  return checking.endpoints.flatMap(({ name, parsed, offers }) => [
-    ...explained(checking, parsed, ["endpoints", name]),
+  return checking.endpoints.flatMap(({ name, connector, parsed, offers }) => [
+    ...explained(checking, parsed, connector.config, ["endpoints", name]),
     ...(offers?.complaints ?? []).map(({ setting, ...complaint }) => ({
       path: ["endpoints", name, ...setting],
       ...complaint,
@@ -325,9 +315,8 @@ function* flowsFit({ document, value, known, endpoints, flows }: Checking): Gene
 function optionsFit(checking: Checking): Finding[] {
   return checking.flows.flatMap(({ name, written: { options }, mapping, options: parsed }) => {
     const path = ["flows", name, "options"];
-    const isTaken = mapping === undefined || mapping.options !== undefined;
-    if (isTaken || !isGroup(options) || Object.keys(options).length === 0)
-      return explained(checking, parsed, path);
+    if (mapping?.options !== undefined) return explained(checking, parsed, mapping.options, path);
+    if (mapping === undefined || !isGroup(options) || Object.keys(options).length === 0) return [];
     return {
       path,
       part: "key" as const,

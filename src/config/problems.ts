@@ -4,7 +4,6 @@
  */
 import { z } from "zod";
 import { ConfigurationError } from "../core/errors.ts";
-import type { JsonSchema } from "./schema.ts";
 
 export interface Complaint {
   /** `"ten" is not a duration`: the end of a sentence that begins with the setting. */
@@ -134,8 +133,10 @@ export function parsedBy(schema: z.ZodType, value: unknown): z.ZodSafeParseResul
 /** What issues are about. */
 interface Subject {
   readonly value: unknown;
-  readonly schema: JsonSchema;
-  /** Where the value at a path came from ({@link Document.source}); null: it may be shown. */
+  readonly schema: z.ZodType;
+  /** Where the value stands in the configuration. */
+  readonly at: Path;
+  /** Where the value at a path of the configuration came from ({@link Document.source}); null: it may be shown. */
   source(path: Path): string | null;
 }
 
@@ -143,15 +144,15 @@ export const explainIssues = (issues: Issues, subject: Subject): readonly Findin
   issues.flatMap((issue) => explainIssue(issue, subject));
 
 function explainIssue(issue: z.core.$ZodIssue, subject: Subject): readonly Finding[] {
-  const { path } = issue;
-  const value = valueAt(subject.value, path);
-  const here = schemasAt(subject.schema, path, subject.value);
+  const path = [...subject.at, ...issue.path];
+  const value = valueAt(subject.value, issue.path);
+  const here = partsAt(subject.schema, issue.path, subject.value);
   const declared =
     path[0] === "flows"
       ? "The mapping's `options` declare what is right."
       : "See the connector's README.";
-  const remedy = here.find(({ description }) => description !== undefined)?.description ?? declared;
-  const isSecret = here.some((part) => part.secret === true);
+  const remedy = descriptionIn(here) ?? declared;
+  const isSecret = here.some(isSecretPart);
   const hidden = isSecret ? "its value" : hiddenBy(subject.source(path));
   const bad = hidden ?? (typeof value === "object" ? "it" : shown(value));
   const found = (message: string, advice = remedy): readonly Finding[] => [
@@ -159,7 +160,7 @@ function explainIssue(issue: z.core.$ZodIssue, subject: Subject): readonly Findi
   ];
   switch (issue.code) {
     case "unrecognized_keys": {
-      const known = new Set(here.flatMap(({ properties }) => Object.keys(properties ?? {})));
+      const known = new Set(here.flatMap((part) => Object.keys(definitionOf(part).shape ?? {})));
       return issue.keys.map((key) => ({
         path: [...path, key],
         part: "key",
@@ -194,7 +195,7 @@ function explainIssue(issue: z.core.$ZodIssue, subject: Subject): readonly Findi
     case "invalid_union": {
       // The alternative that was probably meant: the one with the fewest mistakes.
       const [fewest = []] = issue.errors.toSorted((a, b) => a.length - b.length);
-      const inner = fewest.map((one) => ({ ...one, path: [...path, ...one.path] }));
+      const inner = fewest.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
       return inner.length > 0
         ? explainIssues(inner, subject)
         : found(`${bad} is not possible here`);
@@ -219,33 +220,6 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 const article = (type: string): string => WORDS[type] ?? `a ${type}`;
 
-/** Every part of `root` that describes the value at `path`; of alternatives only those that its constants allow. */
-function schemasAt(root: JsonSchema, path: Path, value: unknown): readonly JsonSchema[] {
-  const here = alternatives(root, value);
-  const [step, ...rest] = path;
-  if (step === undefined) return here;
-  const inside = valueAt(value, [step]);
-  return here.flatMap((schema) => {
-    const next = schema.properties?.[String(step)] ?? schema.items ?? schema.additionalProperties;
-    return typeof next === "object" ? schemasAt(next, rest, inside) : [];
-  });
-}
-
-function alternatives(schema: JsonSchema, value: unknown): readonly JsonSchema[] {
-  const choices = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => list ?? []);
-  const fitting = choices.filter((choice) => fits(choice, value));
-  return [schema, ...fitting.flatMap((choice) => alternatives(choice, value))];
-}
-
-/** False when a constant (`connector: files`) says that `value` is another alternative. */
-function fits({ properties = {} }: JsonSchema, value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  return Object.entries(value).every(([key, item]) => {
-    const constant = properties[key]?.const;
-    return constant === undefined || constant === item;
-  });
-}
-
 /** The parts of schemas of all kinds, as zod keeps them. */
 interface Definition {
   readonly innerType?: z.ZodType;
@@ -266,16 +240,12 @@ interface Definition {
 
 const definitionOf = (schema: z.ZodType): Definition => schema.def as unknown as Definition;
 
-/**
- * Is the setting at `path` a secret (`.meta({ secret: true })`)? Of alternatives only those count that the constants of `value` allow. The JSON
- * Schema says the same, and takes longer to make.
- */
-export function isSecretAt(schema: z.ZodType, path: Path, value: unknown): boolean {
+/** Every part of `schema` that is about the value at `path`, the outermost first; of alternatives those that its constants allow. */
+function partsAt(schema: z.ZodType, path: Path, value: unknown): readonly z.ZodType[] {
   const { shape, items, element, valueType, catchall, options = [], ...def } = definitionOf(schema);
-  const [step, ...rest] = path;
-  if (step === undefined && z.globalRegistry.get(schema)?.["secret"] === true) return true;
   const { innerType, in: before, out, left, right, getter } = def;
-  const inner = [
+  const [step, ...rest] = path;
+  const alike = [
     innerType,
     before,
     out,
@@ -283,12 +253,24 @@ export function isSecretAt(schema: z.ZodType, path: Path, value: unknown): boole
     right,
     getter?.(),
     ...options.filter((one) => allows(one, value)),
-  ];
-  if (inner.some((one) => one !== undefined && isSecretAt(one, path, value))) return true;
-  if (step === undefined) return false;
+  ].flatMap((one) => (one === undefined ? [] : partsAt(one, path, value)));
+  if (step === undefined) return [schema, ...alike];
   const next = shape?.[String(step)] ?? items?.[Number(step)] ?? element ?? valueType ?? catchall;
-  return next !== undefined && isSecretAt(next, rest, valueAt(value, [step]));
+  return next === undefined ? alike : [...alike, ...partsAt(next, rest, valueAt(value, [step]))];
 }
+
+const isSecretPart = (part: z.ZodType): boolean => z.globalRegistry.get(part)?.["secret"] === true;
+
+/** Is the setting at `path` a secret (`.meta({ secret: true })`)? */
+export const isSecretAt = (schema: z.ZodType, path: Path, value: unknown): boolean =>
+  partsAt(schema, path, value).some(isSecretPart);
+
+const descriptionIn = (parts: readonly z.ZodType[]): string | undefined =>
+  parts.find(({ description }) => description !== undefined)?.description;
+
+/** What a setting says of itself; undefined: nothing. */
+export const descriptionOf = (schema: z.ZodType): string | undefined =>
+  descriptionIn(partsAt(schema, [], undefined));
 
 /** False when a constant (`type: bullmq`) says that `value` is another alternative. */
 const allows = (schema: z.ZodType, value: unknown): boolean =>
