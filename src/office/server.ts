@@ -91,10 +91,7 @@ export function serveMonitor({
   office,
   state,
   port,
-}: Pick<AdminOptions, "office" | "state" | "port">): Promise<{
-  port: number;
-  close(): Promise<void>;
-}> {
+}: Pick<AdminOptions, "office" | "state" | "port">): Promise<Served> {
   const next = "Set monitoring.port to another one.";
   return serve({ port, next }, scrubber([]), async (request) => {
     const refused = refuseStranger(request);
@@ -293,37 +290,55 @@ interface Place {
   /** Files, PEM. Null or left out: HTTP. */
   readonly tls?: { readonly certificate: string; readonly key: string } | null;
   readonly connections?: number;
-  /** What to do when it cannot be listened on. */
+  readonly limits?: ServerOptions;
+  /** The setting of whoever serves, where it may have a certificate. */
+  readonly at?: string;
+  /** What is wrong, without a full stop, and what to do, when it cannot be listened on. */
+  readonly fault?: string;
   readonly next: string;
 }
 
+export interface Served {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
 /** @throws EnvironmentError with what to do */
-async function serve(
-  { port, host = LOOPBACK, tls = null, connections = CONNECTIONS_MAX, next }: Place,
+const serve = (
+  place: Place,
   scrub: Scrub,
   answer: (request: IncomingMessage) => Promise<Reply>,
-): Promise<{ readonly port: number; close(): Promise<void> }> {
-  const inHand = new Set<Promise<void>>();
-  const server = (tls === null ? createServer() : tlsServer(tls, HUB)).on(
-    "request",
-    (request, response) => {
-      const done = answer(request)
-        .then((reply) => send(response, reply, scrub))
-        .finally(() => inHand.delete(done));
-      inHand.add(done);
-    },
-  );
-  server.headersTimeout = HEADERS_TIMEOUT_MS;
-  server.requestTimeout = REQUEST_TIMEOUT_MS;
+): Promise<Served> =>
+  listen(place, () => async (request, response) => send(response, await answer(request), scrub));
+
+/** @param handling made once the port is known @throws EnvironmentError when the port is taken, or the certificate cannot be used */
+export async function listen(
+  { port, host = LOOPBACK, tls = null, at = HUB, limits, next, ...place }: Place,
+  handling: (port: number) => (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+): Promise<Served> {
+  const { connections = CONNECTIONS_MAX, fault = `Port ${port} cannot be used` } = place;
+  const timeouts = { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS };
+  const options = { ...timeouts, ...limits };
+  const server = tls === null ? createServer(options) : tlsServer(tls, at, options);
   server.maxConnections = connections;
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) =>
-      reject(new EnvironmentError(`Port ${port} cannot be used (${error.message}).`, next, error)),
+      reject(new EnvironmentError(`${fault} (${error.message}).`, next, error)),
     );
     server.listen(port, host, () => resolve());
   });
+  const taken = (server.address() as AddressInfo).port;
+  const handle = handling(taken);
+  const inHand = new Set<Promise<void>>();
+  server.on("request", (request, response) => {
+    // On its way, or the client is gone.
+    const done = finished(response).then(undefined, () => undefined);
+    inHand.add(done);
+    void done.then(() => inHand.delete(done));
+    void handle(request, response);
+  });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: taken,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       await Promise.race([Promise.all(inHand), delay(CLOSE_TIMEOUT_MS, null, { ref: false })]);
@@ -333,14 +348,11 @@ async function serve(
   };
 }
 
-/**
- * @param at the setting of whoever serves: `console.web`
- * @throws EnvironmentError when the certificate cannot be used
- */
-export function tlsServer(
-  { certificate, key }: { readonly certificate: string; readonly key: string },
+/** @throws EnvironmentError when the certificate cannot be used */
+function tlsServer(
+  { certificate, key }: NonNullable<Place["tls"]>,
   at: string,
-  options: ServerOptions = {},
+  options: ServerOptions,
 ): Server {
   try {
     return process.getBuiltinModule("node:https").createServer({
@@ -358,12 +370,11 @@ export function tlsServer(
   }
 }
 
-/** Resolves once the answer is on its way, or the client is gone. */
-async function send(
+function send(
   response: ServerResponse,
   { status, body, type, headers }: Reply,
   scrub: Scrub,
-): Promise<void> {
+): void {
   response.writeHead(status, {
     "content-type": type ?? "application/json; charset=utf-8",
     "cache-control": "no-store",
@@ -373,7 +384,6 @@ async function send(
     ...(status === 413 ? { connection: "close" } : {}),
   });
   response.end(scrub(type === undefined ? JSON.stringify(body) : String(body)));
-  await finished(response).catch(() => undefined);
 }
 
 /** Whole or not at all, and from its first byte for our user only. */

@@ -1,11 +1,9 @@
 /** What is refused before any page is asked: other names, other origins, other methods, other bodies. */
-import { type IncomingMessage, createServer, type Server } from "node:http";
-import { isIP, type AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
 import { type WebConfig, consoleOrigin } from "../config/schema.ts";
-import { setTimeout as delay } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
-import { EnvironmentError } from "../core/errors.ts";
-import { tlsServer } from "../office/server.ts";
+import { listen, type Served } from "../office/server.ts";
 import { consoleApp, securityHeaders } from "./app.ts";
 import type { AppParts } from "./route.ts";
 
@@ -102,77 +100,55 @@ interface WebOptions extends Omit<AppParts, "isSecure" | "port"> {
   readonly web: WebConfig;
 }
 
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
 /** So often it is looked for connections that are too slow. */
 const LOOKED_AT_EVERY_MS = 5_000;
 const KEEP_ALIVE_MS = 5_000;
 const CONNECTIONS_MAX = 100;
 const HEADER_BYTES_MAX = 16_384;
-/** How long an answer may take that is under way when the daemon ends. */
-const CLOSE_TIMEOUT_MS = 2_000;
 
-/** @throws EnvironmentError when the port is taken, or the certificate cannot be used */
-export async function serveWeb(options: WebOptions) {
+/** `url`: where a person goes. @throws EnvironmentError when the port is taken, or the certificate cannot be used */
+export async function serveWeb(options: WebOptions): Promise<Served & { readonly url: string }> {
   const { web } = options;
-  const server =
-    web.tls === null ? createServer(LIMITS) : tlsServer(web.tls, "console.web", LIMITS);
-  server.maxConnections = CONNECTIONS_MAX;
-  const port = await listen(server, web);
-  const isSecure = web.tls !== null || web.url !== undefined;
-  const app = consoleApp({ ...options, isSecure, port });
-  const origins = originsOf(web, port);
-  server.on("request", (request, response) => {
-    const refused = refuse(request, origins);
-    if (refused !== null) {
-      const { status, message } = refused;
-      response.writeHead(status, {
-        ...securityHeaders,
-        "content-type": "text/plain; charset=utf-8",
-        "cache-control": "no-store",
-        connection: "close",
-      });
-      response.end(`${message}\n`);
-      return;
-    }
-    const remote = askerOf(request, web.proxies);
-    const listener = getRequestListener((asked) => app.fetch(asked, { remote }), {
-      overrideGlobalObjects: false,
-    });
-    void listener(request, response);
-  });
-  return {
-    /** Where a person goes. */
-    url: `${consoleOrigin(web, port)}/`,
+  const { port, host, tls } = web;
+  const isSecure = tls !== null || web.url !== undefined;
+  const place = {
     port,
-    async close() {
-      const closed = new Promise((resolve) => server.close(resolve));
-      await Promise.race([closed, delay(CLOSE_TIMEOUT_MS, null, { ref: false })]);
-      server.closeAllConnections();
-      await closed;
+    host,
+    tls,
+    at: "console.web",
+    connections: CONNECTIONS_MAX,
+    limits: {
+      connectionsCheckingInterval: LOOKED_AT_EVERY_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: HEADER_BYTES_MAX,
     },
+    fault: `The console cannot listen on ${host}, port ${port}`,
+    next: "Set console.web.port to another one, or console.web.host to an address of this machine.",
   };
+  const served = await listen(place, (port) => {
+    const app = consoleApp({ ...options, isSecure, port });
+    const origins = originsOf(web, port);
+    return async (request, response) => {
+      const refused = refuse(request, origins);
+      if (refused !== null) {
+        const { status, message } = refused;
+        response.writeHead(status, {
+          ...securityHeaders,
+          "content-type": "text/plain; charset=utf-8",
+          "cache-control": "no-store",
+          connection: "close",
+        });
+        response.end(`${message}\n`);
+        return;
+      }
+      const remote = askerOf(request, web.proxies);
+      const listener = getRequestListener((asked) => app.fetch(asked, { remote }), {
+        overrideGlobalObjects: false,
+      });
+      await listener(request, response);
+    };
+  });
+  return { ...served, url: `${consoleOrigin(web, served.port)}/` };
 }
 
 export type Web = Awaited<ReturnType<typeof serveWeb>>;
-
-const LIMITS = {
-  headersTimeout: HEADERS_TIMEOUT_MS,
-  requestTimeout: REQUEST_TIMEOUT_MS,
-  connectionsCheckingInterval: LOOKED_AT_EVERY_MS,
-  keepAliveTimeout: KEEP_ALIVE_MS,
-  maxHeaderSize: HEADER_BYTES_MAX,
-};
-
-async function listen(server: Server, { port, host }: WebConfig): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => {
-      const next =
-        "Set console.web.port to another one, or console.web.host to an address of this machine.";
-      const message = `The console cannot listen on ${host}, port ${port} (${error.message}).`;
-      reject(new EnvironmentError(message, next, error));
-    });
-    server.listen(port, host, () => resolve());
-  });
-  return (server.address() as AddressInfo).port;
-}
