@@ -456,13 +456,11 @@ const obstacle = (name: string, fault: Fault<string>, awaited: boolean): Obstacl
 const waits = (set: FileSet, code: string, message: string, next: string): Obstacle =>
   obstacle(namesOf(set), { code, message, next }, true);
 
-export const changing = (set: FileSet): Obstacle =>
-  waits(
-    set,
-    "changing",
-    "It is being written: it has changed within the last moments.",
-    "It is read at the next look, once it no longer changes.",
-  );
+export const changing = (set: FileSet): Obstacle => {
+  const message = "It is being written: it has changed within the last moments.";
+  const next = "It is looked at again within seconds, and read once it no longer changes.";
+  return { ...waits(set, "changing", message, next), againMs: 2_000 };
+};
 
 const incomplete = (set: FileSet): Obstacle =>
   waits(

@@ -38,7 +38,8 @@ describe("pick-up", () => {
     folder.duringPause = () => appendFile(join(folder.path, "customers.csv"), `${party("2")}\r\n`);
     const growing = await folder.read(picks.customers);
     expect(growing.changes).toEqual([]);
-    expect(growing.obstacles).toMatchObject([{ fault: { code: "changing" }, awaited: true }]);
+    const soon = { fault: { code: "changing" }, awaited: true, againMs: 2_000 };
+    expect(growing.obstacles).toMatchObject([soon]);
     folder.duringPause = async () => {};
     expect(await codes()).toEqual(["1", "2"]);
   });

@@ -205,10 +205,7 @@ export interface Sink {
   /** Requests it may have under way at once; 4 when left out. */
   readonly atOnce?: number;
   readonly policy: Policy;
-  /**
-   * What of a document reaches the receiver: a version that changes nothing else is nothing new to it. Pure. Left out:
-   * all of it.
-   */
+  /** What of a document reaches the receiver: a version that changes nothing else is no news to it. Pure. Left out: all of it. */
   concerns?(document: unknown): unknown;
   /**
    * Why a document that was never delivered is rightly not: what ended before its receiver had it, where that receiver cannot
@@ -593,6 +590,8 @@ export interface Obstacle {
   readonly awaited: boolean;
   /** What came later and is not read before it, oldest first: how many, and the names of the first ones. */
   readonly behind: { readonly count: number; readonly names: readonly string[] };
+  /** In so many ms it is worth another look; left out: at the next one that is due. */
+  readonly againMs?: number;
 }
 
 /** Something that came and was not taken, or not all of it: it stands until a person settles it or it comes whole. */

@@ -384,6 +384,24 @@ test("a receiver that takes nothing stops no reading there, and what is read wel
   expect(bench.store.journal.breakers()).toMatchObject([{ breaker: "receiver", scope: "erp" }]);
 });
 
+test("a file that is being written when a flow looks is looked at again at once, and not an interval later", async () => {
+  const bench = engineOn(tempFolder());
+  const { reads, source } = heard(bench.clock);
+  const fault = { code: "changing", message: "It is being written.", next: "Wait." };
+  const behind = { count: 0, names: [] };
+  const growing: Source = {
+    async *read(_, { hindered }) {
+      if (reads.length < 2)
+        hindered?.({ what: "a.csv", fault, awaited: true, behind, againMs: 2_000 });
+      yield* source.read();
+    },
+  };
+  const schedule = { everyMs: 10 * MINUTE };
+  const flow = bench.flow({ sink: receiver(), source: growing, schedule });
+  await runFor({ ...bench.engine, clock: bench.clock }, flow, 12);
+  expect(reads.map((at) => Math.round((at - (reads[0] ?? 0)) * 60))).toEqual([0, 2, 4, 604]);
+});
+
 test("a stray 410 stops for a minute; one that lasts, ever longer, at most a quarter of an hour", async () => {
   const bench = engineOn(tempFolder());
   const retired = new SourceUnavailable("HTTP 410", { next: "Update.", stop: "version" });

@@ -115,7 +115,9 @@ export async function pull(engine: Engine, flow: Flow, signal: AbortSignal): Pro
       else if (!came && obstacles.length === 0) empty(engine, flow);
     }
     clearBreakers(engine, [scope, flow.from], true);
-    return { pages: signal.aborted ? null : pages, received, trouble: null, waitMs: null };
+    const againMs = Math.min(...obstacles.map(({ againMs = Infinity }) => againMs));
+    const waitMs = againMs === Infinity ? null : againMs;
+    return { pages: signal.aborted ? null : pages, received, trouble: null, waitMs };
   } catch (error) {
     if (!(error instanceof SourceUnavailable)) throw error;
     if (obstacles.length > 0) hindered(engine, flow, obstacles);
