@@ -16,14 +16,20 @@ export interface Entry {
 const xml = (text: string): Buffer =>
   Buffer.from(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${text}`);
 
-/** One sheet named Prices; `more`: further entries, `hidden`: rows from 1. */
+/** One sheet named Prices; `more`: further entries, `hidden`: rows from 1; `prefix`: of the sheet's elements. */
 export function workbook(
   rows: readonly (readonly Cell[])[],
   {
     properties = "",
     more = [],
     hidden = [],
-  }: { properties?: string; more?: readonly Entry[]; hidden?: readonly number[] } = {},
+    prefix = "",
+  }: {
+    properties?: string;
+    more?: readonly Entry[];
+    hidden?: readonly number[];
+    prefix?: string;
+  } = {},
 ): Buffer {
   const data = rows
     .map(
@@ -56,7 +62,11 @@ export function workbook(
     },
     {
       name: "xl/worksheets/sheet1.xml",
-      data: xml(`<worksheet ${MAIN}><sheetData>${data}</sheetData></worksheet>`),
+      data: xml(
+        `<worksheet ${MAIN}><sheetData>${data}</sheetData></worksheet>`
+          .replaceAll(/<(\/?)(?=\w)/g, `<$1${prefix}`)
+          .replace("xmlns=", prefix === "" ? "xmlns=" : "xmlns:x="),
+      ),
     },
     ...more,
   ]);

@@ -97,6 +97,30 @@ test("days, times, truth, errors and texts of cells", async () => {
   expect((await rowsOfWorkbook(mac, 1)).rows).toEqual([{ line: 1, cells: ["2026-11-21"] }]);
 });
 
+/** As XlsxWriter, Apache POI and Microsoft's Open XML SDK save them. */
+test("formulas of programs that calculate nothing, of texts without characters, and elements with a prefix", async () => {
+  const formula = (v: string, type = "") => `<c r="A1"${type}><f>B9</f>${v}</c>`;
+  const cells: Cell[] = [
+    { raw: formula("<v>0</v>") },
+    { raw: formula("<v></v>", ' t="str"').replace("A1", "B1") },
+    { raw: '<c r="C1" t="e"><v>#N/A</v></c>' },
+    { number: "2.5" },
+  ];
+  const none = expect.stringContaining("is a formula without a result");
+  const read = async (bytes: Buffer) => await rowsOfWorkbook(bytes, 1);
+  const told = ["0", "", "#N/A", "2.5"];
+  expect((await read(workbook([cells]))).rows).toEqual([{ line: 1, cells: told }]);
+  const loaded = { properties: '<calcPr calcId="124519" fullCalcOnLoad="1"/>' };
+  expect((await read(workbook([cells], loaded))).rows[0]?.cells).toEqual([
+    none,
+    none,
+    "#N/A",
+    "2.5",
+  ]);
+  const prefixed = workbook([cells, ["hidden"]], { hidden: [2], prefix: "x:" });
+  expect(await read(prefixed)).toEqual({ rows: [{ line: 1, cells: told }], hidden: 1 });
+});
+
 test("a calculated price quarantines its record with what to do; the others go through, and the workbook is archived", async () => {
   const folder = await dropFolder();
   const rows = rackSheet();

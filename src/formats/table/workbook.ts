@@ -91,7 +91,6 @@ export const WORKBOOK_BYTES_MAX = 5_000_000;
 /** Rows times columns of the sheet as it is laid out: cells far apart make a large one. */
 const CELLS_MAX = 500_000;
 const COLUMNS_MAX = 1_000;
-const SHEETS = "xl/worksheets/";
 
 /**
  * The rows that are neither empty nor hidden; `line` is the row's number. Numbers have a decimal point, days are
@@ -108,12 +107,13 @@ export async function rowsOfWorkbook(
       `has ${bytes.length} bytes; a workbook is read up to ${WORKBOOK_BYTES_MAX}`,
     );
   const parts = unzipped(bytes, (name) => /\.xml(?:\.rels)?$/.test(name));
-  for (const [name, bytes] of parts)
-    if (name.startsWith(SHEETS)) {
-      const xml = bytes.toString();
-      checkSize(xml);
-      parts.set(name, Buffer.from(withTexts(xml)));
-    }
+  const isUncalculated = UNCALCULATED.test(parts.get("xl/workbook.xml")?.toString() ?? "");
+  for (const [name, bytes] of parts) {
+    if (!/<(?:\w+:)?sheetData\b/.test(bytes.toString())) continue;
+    const xml = bytes.toString().replaceAll(PREFIX, "<$1");
+    checkSize(xml);
+    parts.set(name, Buffer.from(withTexts(xml, isUncalculated)));
+  }
   const cells = await cellsOf(zipped(parts), sheet);
   let hidden = 0;
   const rows = cells.flatMap((row, at) => {
@@ -136,13 +136,17 @@ function checkSize(xml: string): void {
     columns = Math.max(columns, columnOf(letters));
   }
   // Cells need not say where they stand; then they are counted.
-  const unplaced = xml.match(/<(?:\w+:)?c[\s/>]/g)?.length ?? 0;
+  const unplaced = xml.match(/<c[\s/>]/g)?.length ?? 0;
   if (columns > COLUMNS_MAX || rows * columns > CELLS_MAX || unplaced > CELLS_MAX)
     throw new FileFault(
       `has a sheet of ${rows} rows and ${columns} columns; ${CELLS_MAX} cells are read`,
     );
 }
 
+/** Programs that are not Excel write the namespace before each element: `<x:row>`. */
+const PREFIX = /<(\/?)\w+:(?=(?:row|c|f|v|is|t)[\s/>])/g;
+/** What the writer says of a workbook whose results are not its formulas': 0, or those of the template. */
+const UNCALCULATED = /<(?:\w+:)?calcPr\b[^>]*\bfullCalcOnLoad=["'](?:1|true)["']/;
 /** What stands in place of the cells of a row that is hidden. */
 const HIDDEN = unreadable("is hidden");
 const HIDDEN_ROW =
@@ -152,7 +156,7 @@ const HIDDEN_ROW =
  * Errors (`#N/A`) and formulas without a result as texts: the library takes both for empty cells. Hidden rows are marked: it
  * takes them for others.
  */
-const withTexts = (xml: string): string =>
+const withTexts = (xml: string, isUncalculated: boolean): string =>
   xml
     .replaceAll(
       HIDDEN_ROW,
@@ -160,15 +164,17 @@ const withTexts = (xml: string): string =>
         `${open}><c r="A${line}" t="str"><v>${HIDDEN}</v></c></row>`,
     )
     .replaceAll(ERROR, '$1t="str"')
-    .replaceAll(
-      NO_RESULT,
-      (_, open: string) =>
-        `${open.replace(/\st=["']\w*["']/, "")} t="str"><v>${unreadable(FORMULA)}</v></c>`,
-    );
+    .replaceAll(FORMULA, (whole, open: string, result: string | undefined) => {
+      // A result that is a text may have no characters.
+      const isEmpty = !result?.trim() && (result === undefined || !/\st=["']str["']/.test(open));
+      if (!isEmpty && !isUncalculated) return whole;
+      return `${open.replace(/\st=["']\w*["']/, "")} t="str"><v>${unreadable(NO_RESULT)}</v></c>`;
+    });
 
 const ERROR = /(<c\s(?:[^>]*\s)?)t=["']e["']/g;
-const NO_RESULT = /(<c\b[^>]*)><f\b[^>]*(?:\/>|>[^<]*<\/f>)(?:<v>\s*<\/v>|<v\s*\/>)?<\/c>/g;
 const FORMULA =
+  /(<c\b[^>]*)><f\b[^>]*(?:\/>|>[^<]*<\/f>)(?:<v(?:\s[^>]*)?>([^<]*)<\/v>|<v\s*\/>)?<\/c>/g;
+const NO_RESULT =
   "is a formula without a result; open the workbook in a spreadsheet program and save it";
 
 /** `A` is 1, `AA` is 27. */
