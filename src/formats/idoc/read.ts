@@ -373,8 +373,11 @@ function expectHarmless(text: string): void {
       lineOf(text, declared.index),
     );
   if (!text.trimEnd().endsWith(">")) throw notWhole("it ends in the middle");
-  const elements = text.match(/<[^/!?]/g)?.length ?? 0;
-  if (elements > ELEMENTS_MAX) throw new FileFault(`has more than ${ELEMENTS_MAX} elements`);
+  const isTooMany = !text
+    .matchAll(/<[^/!?]/g)
+    .drop(ELEMENTS_MAX)
+    .next().done;
+  if (isTooMany) throw new FileFault(`has more than ${ELEMENTS_MAX} elements`);
 }
 
 const notWhole = (why: string, line?: number): FileFault =>

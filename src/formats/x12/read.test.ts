@@ -289,6 +289,8 @@ describe("golden files", () => {
   test("an 855 becomes a note on our order, with what the supplier made of each line", () => {
     const text = envelope({ functionalId: "PR", sets: [golden855] });
     const { changes, replies } = read("plain/order-notes", text);
+    const again = envelope({ functionalId: "PR", sets: [["855", "BAK*"], golden855] });
+    expect(read("plain/order-notes", again).changes[1]?.id).toBe(changes[0]?.id);
     expect(records(changes)).toEqual([
       {
         id: expect.stringMatching(/^855 LN-88121 [0-9a-f]{8}$/) as string,
@@ -350,6 +352,9 @@ describe("golden files", () => {
     expect(read("plain/delivery-tickets", compartments).changes[0]?.fault?.code).toBe(
       "measured-twice",
     );
+    // Gross is what was shipped for some; what is neither is an error of one of them.
+    expect(fault("SN1*1*7998*GA", "SN1*1*8050*GA")).toBeUndefined();
+    expect(fault("SN1*1*7998*GA", "SN1*1*799.8*GA")).toBe("measured-twice");
     const voided = records(
       read("plain/delivery-tickets", text.replace("BSN*00", "BSN*01")).changes,
     );

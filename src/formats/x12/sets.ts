@@ -161,8 +161,12 @@ export const recordPlace = (
 ): RecordPlace => ({
   id,
   origin: `${reading.file} set ${set.id} ${set.control} segment ${(segment ?? set.segments[0])?.at ?? set.at}`,
-  raw: set.segments.map(({ id, elements }) => [id, ...elements]),
+  raw: said(set.segments),
 });
+
+/** What segments say, wherever they stand. */
+const said = (segments: readonly Segment[]): string[][] =>
+  segments.map(({ id, elements }) => [id, ...elements]);
 
 const refused = (code: FaultCode, message: string, field: string): Refused =>
   new Refused({
@@ -596,7 +600,7 @@ function noteIn(
   const { before, loops: lines } = loops(segments, "PO1", ["CTT", "SE"]);
   expectCount(segments, lines.length);
   const from = first(before, "N1", "SE", "SU", "VN");
-  const said = lines.flatMap((line, place) =>
+  const answers = lines.flatMap((line, place) =>
     all(line, "ACK").map((ack) => {
       const told = [at(ack, 2), at(ack, 3), day(at(ack, 5))].filter((one) => one !== null);
       const words = [worded(LINE_ACKNOWLEDGED, at(ack, 1)), ...told].join(" ");
@@ -604,8 +608,8 @@ function noteIn(
     }),
   );
   const theirs = at(bak, 8) === null ? [] : [`their number ${at(bak, 8)}`];
-  const words = [`Order ${orderId} ${worded(ACKNOWLEDGED, at(bak, 2))}`, ...theirs, ...said];
-  const content = hash("sha256", JSON.stringify(segments), "hex").slice(0, 8);
+  const words = [`Order ${orderId} ${worded(ACKNOWLEDGED, at(bak, 2))}`, ...theirs, ...answers];
+  const content = hash("sha256", JSON.stringify(said(segments)), "hex").slice(0, 8);
   const note = `${at(from, 2) ?? codeOf(from) ?? "The supplier"}: ${words.join("; ")}`;
   return { id: `855 ${orderId} ${content}`, orderId, note };
 }
@@ -672,14 +676,23 @@ function itemIn({ options }: Reading, item: readonly Segment[]): PlainTicketLine
     if (unit !== "") expectUnit(unit, isUnit, "MEA04", words);
     return money(at(mea, 3));
   };
+  const shipped = needed(money(at(sn1, 2)), "SN102");
+  const grossGallons = measured(options.gross);
+  const netGallons = measured(options.net) ?? shipped;
+  if (![netGallons, grossGallons].some((gallons) => gallons?.equals(shipped)))
+    throw refused(
+      "measured-twice",
+      `SN102 is ${shipped.plain()}: neither the net (${netGallons.plain()}) nor the gross gallons of MEA03`,
+      "SN102",
+    );
   return {
     product: needed(
       productIn(first(item, "LIN"), 2, options.product),
       `LIN03 (${options.product})`,
     ),
     spec: null,
-    grossGallons: measured(options.gross),
-    netGallons: measured(options.net) ?? needed(money(at(sn1, 2)), "SN102"),
+    grossGallons,
+    netGallons,
     temperature: measured(options.temperature, (unit) => unit === "FA", "degrees Fahrenheit"),
     apiGravity: measured(options.gravity, () => true),
   };
