@@ -239,6 +239,13 @@ test("an IDoc that is another message, for another, or a test is refused alone",
   expect(elsewhere.map(({ fault }) => fault?.field)).toEqual(["RCVPRN", "RCVPRN"]);
 });
 
+test("an IDoc of more segments than a call has arguments is read", async () => {
+  const many = good.replace("</E1KNA1M>", `${"<Z1><Z/></Z1>".repeat(150_000)}</E1KNA1M>`);
+  const { changes } = await readAll(folderWith({ "a.xml": many }), customers);
+  expect(changes[0]).toMatchObject({ id: "0000012000" });
+  expect(changes[0]?.fault).toBeUndefined();
+});
+
 const answersIn = (text: string) => answersReader.read(Buffer.from(text), "a.xml").acknowledgements;
 
 test("an answer has SAP's text with its parameters in it", () => {

@@ -429,7 +429,7 @@ function elementsOf(list: unknown, name: string): Read[] {
           // Also where nobody reads it: a file with an entity that there is not is no XML.
           resolved(first);
           fields[child] = first;
-        } else segments.push(...elementsOf(members, child));
+        } else for (const segment of elementsOf(members, child)) segments.push(segment);
       }
     return { name, fields, below: segments };
   });

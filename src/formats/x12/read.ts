@@ -71,17 +71,16 @@ export function x12Reader(
         (layout === "books.prices" ? tooEarly(interchanges, isToCome) : null);
       if (left !== null) return { changes: [], documents, notices: [], left };
       const reading = { options, currency, file, isToCome };
-      const changes: Change[] = [];
-      const replies: Reply[] = [];
-      for (const interchange of interchanges)
-        for (const group of interchange.groups.filter(
-          ({ functionalId }) => functionalId !== "FA",
-        )) {
-          const verdict = judged(options, kind, group);
-          changes.push(...changesOf(reading, kind, verdict));
-          const content = replyTo(verdict, now().toISOString());
-          replies.push({ id: replyId(interchange, group), content });
-        }
+      const judgedGroups = interchanges.flatMap((interchange) =>
+        interchange.groups
+          .filter(({ functionalId }) => functionalId !== "FA")
+          .map((group) => ({ ...judged(options, kind, group), id: replyId(interchange, group) })),
+      );
+      const changes = judgedGroups.flatMap((verdict) => changesOf(reading, kind, verdict));
+      const moment = now().toISOString();
+      const replies = judgedGroups.map(({ id, ...verdict }): Reply => {
+        return { id, content: replyTo(verdict, moment) };
+      });
       const said = interchanges.flatMap((one) => saidIn(options, one));
       const notices = said.flatMap((one) => (typeof one === "string" ? `${file}: ${one}` : []));
       const acknowledgements = said.filter((one) => typeof one !== "string");

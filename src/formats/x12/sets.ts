@@ -152,16 +152,16 @@ const BOOKS: Readonly<Record<string, string>> = { ltr: "l", mt: "t" };
 /** The code of a party. A name alone identifies nobody. */
 const codeOf = (n1: Segment | undefined): string | null => at(n1, 4);
 
-/** Where a record stands; what is shown of one that is refused is the whole set. */
+/** Where a record stands; what is shown of one that is refused are its own segments, of a set that is one record all of them. */
 export const recordPlace = (
   reading: Reading,
   set: TransactionSet,
   id: string | null,
-  segment?: Segment,
+  own: readonly Segment[] = set.segments,
 ): RecordPlace => ({
   id,
-  origin: `${reading.file} set ${set.id} ${set.control} segment ${(segment ?? set.segments[0])?.at ?? set.at}`,
-  raw: said(set.segments),
+  origin: `${reading.file} set ${set.id} ${set.control} segment ${own[0]?.at ?? set.at}`,
+  raw: said(own),
 });
 
 /** What segments say, wherever they stand. */
@@ -340,7 +340,7 @@ function readCatalogue(reading: Reading, set: TransactionSet): Change[] {
     const terminal = terminalIn(line) ?? ofSet;
     const product = productIn(line[0], 2, reading.options.product);
     const id = terminal === null || product === null ? null : `${terminal.trim()}|${product}`;
-    return changeIn(recordPlace(reading, set, id, line[0]), () => {
+    return changeIn(recordPlace(reading, set, id, line), () => {
       const list = needed(terminal, "the terminal (N104 of N1 SF)");
       const named = needed(product, `the product (LIN03 with LIN02 ${reading.options.product})`);
       expectHolding(reading, line, before);
@@ -460,7 +460,7 @@ function readRemittance(reading: Reading, set: TransactionSet): Change[] {
   const fault = faultOfWhole(segments, paid, sum);
   return payments.map((payment) => {
     const [rmr] = payment;
-    return changeIn(recordPlace(reading, set, at(rmr, 2), rmr), () => {
+    return changeIn(recordPlace(reading, set, at(rmr, 2), payment), () => {
       if (at(rmr, 1) !== "IV")
         throw refused("no-invoice", `RMR01 is ${at(rmr, 1) ?? "empty"}, not IV`, "RMR01");
       const number = needed(at(rmr, 2), "RMR02");
