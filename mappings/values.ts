@@ -77,7 +77,10 @@ export const accountOf = (
   references: References,
   kind: "customer" | "supplier",
   companyId: string,
-): string => references.find(kind, companyId) ?? codeOf(references, PARTY_TABLES[kind], companyId);
+): string =>
+  references.find(kind, companyId) === null
+    ? codeOf(references, PARTY_TABLES[kind], companyId)
+    : references.counterpart(kind, companyId);
 
 /** The kind of links between an invoice that was paid and what the platform was told of it. */
 export const INVOICE_PAYMENT = "invoice-payment";

@@ -75,6 +75,7 @@ const parties = <const Name extends string>(name: Name, role: Role) =>
       (role === "customer" ? party.isCustomer : party.isSupplier)
         ? newCompany(party, references, role)
         : skip(`not a ${role} by roles.${role}`),
+    figures: ({ name }) => ({ amount: null, gallons: null, party: name }),
   });
 export const bookedCustomers = parties("books/customers", "customer");
 export const bookedSuppliers = parties("books/suppliers", "supplier");

@@ -355,7 +355,7 @@ export interface Figures {
   readonly amount: Decimal | null;
   /** US gallons. */
   readonly gallons: Decimal | null;
-  /** Whose it is: the account in the ERP, where its receiver only takes files; the payer on the platform. Left out: the receiver is asked itself. */
+  /** Whose it is: the account in the ERP, where its receiver only takes files; the payer on the platform; of a party its name. Left out: the receiver is asked itself. */
   readonly party?: string;
 }
 

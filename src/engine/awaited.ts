@@ -3,6 +3,7 @@ import type { FaultCode } from "../core/faults.ts";
 import type { Fault } from "../core/record.ts";
 import { WaitsFor } from "../core/errors.ts";
 import type { Engine, Flow } from "./engine.ts";
+import { otherId } from "../store/deliveries.ts";
 import { howToGoOn } from "./schedule.ts";
 
 /** The cause of a document that `flow` cannot deliver before the document it names is. */
@@ -53,14 +54,21 @@ type Undelivered = { readonly skipped: string } | { readonly closed: string };
  */
 export function tellWaiting(
   { store }: Engine,
-  { mapping: { kind } }: Flow,
+  { mapping: { kind }, side }: Flow,
   recordId: string,
   ended: Undelivered | null,
   at: number,
 ): void {
-  for (const waiting of store.causes.waitingFor(kind, recordId, recordId)) {
+  const link = store.links.find(kind, side, recordId);
+  for (const waiting of store.causes.waitingFor(
+    kind,
+    recordId,
+    link === null ? recordId : otherId(link, side),
+  )) {
     const { fault } = new WaitsFor(kind, recordId);
-    store.causes.add(waiting, ended === null ? fault : endedFault(fault, kind, ended), at);
+    // What it was delivered as before stands.
+    if (ended !== null && link !== null) store.deliveries.reopen(waiting);
+    else store.causes.add(waiting, ended === null ? fault : endedFault(fault, kind, ended), at);
   }
 }
 

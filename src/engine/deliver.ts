@@ -663,7 +663,10 @@ function memoryOf(
     if (link === null) return [];
     const { kind } = one.mapping;
     const id = ownId(link, flow.side);
-    const request = store.losses.lastRequest(one.flow, id, null);
+    const { lastRequest } = store.losses;
+    // One that was left behind is not called by its id any more.
+    const request =
+      lastRequest(one.flow, id, null) ?? lastRequest(one.flow, link.number, link.content);
     return [
       {
         kind,

@@ -81,12 +81,17 @@ function linked(
   const [platformId, erpId] = flow.side === "platform" ? [recordId, other] : [other, recordId];
   const before = flow.side === "erp" ? links.find(kind, "erp", erpId) : null;
   if (before !== null && before.born === "erp" && before.platformId !== platformId)
-    links.save({ ...before, erpId: `${erpId}, which is ${platformId} now` }, at);
+    leaveBehind(engine, before, platformId);
   links.save({ kind, platformId, erpId, born: flow.side, number, content, amount, party }, at);
   const byId = causes.waitingFor(kind, recordId, other);
   // A remittance knows its invoice by number.
   const byNumber = number === recordId ? [] : causes.waitingFor(kind, number, number);
   for (const waiting of new Set([...byId, ...byNumber])) deliveries.reopen(waiting);
+}
+
+/** What its receiver has of a record stays known when the record is something else there from now on. Inside a transaction. */
+export function leaveBehind({ store, clock }: Engine, link: Link, now: string): void {
+  store.links.save({ ...link, erpId: `${link.erpId}, which is ${now} now` }, clock.now().wallMs);
 }
 
 // Documents that wait for what settles them (ADR 0010): an invoice that comes as paid is delivered and left open, so

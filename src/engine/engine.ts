@@ -7,6 +7,7 @@ import {
   type Sink,
   type Source,
 } from "../core/contract.ts";
+import { WaitsFor } from "../core/errors.ts";
 import type { Holdings } from "../core/holdings.ts";
 import type { SiteRules } from "../core/sites.ts";
 import type { Clock } from "../core/time.ts";
@@ -240,7 +241,21 @@ export function referencesOf(
     const link = links.numbered(kind, number, side);
     return link === null ? null : ownId(link, side);
   };
-  const references = { ...referencesBy(engine, find), amountOf, numbered, wasLost };
+  const own = referencesBy(engine, find);
+  const counterpart: References["counterpart"] = (kind, id) => {
+    const link = links.find(kind, side, id);
+    const { flow: bringing } =
+      engine.flows.find((one) => one.mapping.kind === kind && one.side === link?.born) ?? {};
+    // Whose it is now a person says first.
+    if (
+      link !== null &&
+      bringing !== undefined &&
+      incidents.isDoubted(bringing, ownId(link, link.born))
+    )
+      throw new WaitsFor(kind, id);
+    return own.counterpart(kind, id);
+  };
+  const references = { ...own, counterpart, amountOf, numbered, wasLost };
   const rows = new Map<string, ReturnType<References["row"]>>();
   return {
     ...references,

@@ -18,7 +18,7 @@ import { complaintOf, FuelbridgeError, Refused, WaitsFor } from "../core/errors.
 import { parseExact } from "../core/json.ts";
 import { contentOf, sameNumber } from "../core/keys.ts";
 import type { Kind } from "../core/kinds.ts";
-import { amountText } from "../core/text.ts";
+import { amountText, folded } from "../core/text.ts";
 import {
   type Link,
   type Mapped,
@@ -31,6 +31,7 @@ import { foldedOf } from "../store/statements.ts";
 import {
   goneBefore,
   isRevisit,
+  leaveBehind,
   linkBoth,
   referenceTaken,
   settleDifferences,
@@ -519,8 +520,7 @@ const turnsOf = ({ side, mapping }: Flow): readonly Kind[] =>
 /** What its source only doubts goes when a person retries it. */
 function judgeTold(document: PendingDocument): Verdict | null {
   const { fault } = document.delivery;
-  if (fault?.code !== "row-twice") return fault && quarantined(fault);
-  return untilRetried(document, fault.message, fault);
+  return fault?.code === "row-twice" ? untilRetried(document, fault) : fault && quarantined(fault);
 }
 
 /** Null also where a person has seen to it and said so with a retry. */
@@ -533,7 +533,7 @@ function judgeTurned(document: PendingDocument): Verdict | null {
   const [booked] = all;
   if (booked === undefined) return null;
   const told = `${booked.kind} ${booked.number}, ${booked.erpId}`;
-  const verdict = untilRetried(document, told, turnedFault(flow, booked, number));
+  const verdict = untilRetried(document, turnedFault(flow, booked, number), told);
   if (verdict !== null) return verdict;
   // What began in the ERP stays known as its own.
   for (const { kind, born } of all) if (born === "platform") links.drop(kind, "platform", recordId);
@@ -543,8 +543,8 @@ function judgeTurned(document: PendingDocument): Verdict | null {
 /** A person has it until that person retries it. */
 function untilRetried(
   { engine, flow, delivery: { delivery, record } }: PendingDocument,
-  told: string,
   fault: Fault,
+  told = fault.message,
 ): Verdict | null {
   const { incidents } = engine.store;
   if (incidents.state(record, "turned") === "retried") {
@@ -674,11 +674,9 @@ function judgeElsewhere(document: PendingDocument): Verdict | null {
   const { engine, flow, link, delivery, number } = document;
   const receivers = link === null ? null : receiversOf(engine, flow, link);
   if (link === null || receivers === null) return null;
-  const fault = otherReceiver(number, receivers);
-  const verdict = untilRetried(document, fault.message, fault);
-  if (verdict !== null) return verdict;
-  engine.store.links.drop(link.kind, flow.side, delivery.recordId);
-  return { verdict: "apart" };
+  const verdict = untilRetried(document, otherReceiver(number, receivers));
+  if (verdict === null) engine.store.links.drop(link.kind, flow.side, delivery.recordId);
+  return verdict ?? { verdict: "apart" };
 }
 
 /** Null: the receiver takes this change. */
@@ -705,8 +703,9 @@ function judgeChanged(document: PendingDocument): Verdict | null {
   const before = document.item.delivered?.() ?? null;
   const changes = before === null ? "" : changesIn(before, document.alone.body);
   // Two customers that became one, in the books: who owes it is another one there than here.
-  const party = partyOf(document.made);
-  const isTurned = Boolean(link.party) && party !== null && party !== link.party;
+  const party = partyOf(document.made) ?? link.party ?? "";
+  const isTurned = Boolean(link.party) && folded(party) !== folded(link.party ?? "");
+  if (isTurned && flow.sink.names !== undefined) return judgeNamed(document, link, changes);
   return quarantined({
     code: "changed-after-delivery",
     message: `${isTurned ? `it was delivered for ${link.party} and is for ${party} now` : "it changed after it was delivered"}, and the receiver takes no changes${changes && `:\n${changes}`}`,
@@ -715,6 +714,21 @@ function judgeChanged(document: PendingDocument): Verdict | null {
       ? { reason: "it is for another party now, and the receiver takes no changes" }
       : {}),
   });
+}
+
+/** A party under another name: its code may be another firm's now, which gets a company of its own when a person says so. */
+function judgeNamed(document: PendingDocument, link: Link, changes: string): Verdict {
+  const { engine, flow, number } = document;
+  const there = otherId(link, flow.side);
+  const verdict = untilRetried(document, {
+    code: "code-changed",
+    message: `${link.kind} ${number} has another name than it was delivered with, and what names it waits${changes && `:\n${changes}`}`,
+    next: `Is it the same firm? Then close this with its id there (${there}), and change the name there, too. Has another firm its code now? Then retry this: it gets a company of its own; or close this with the id of that firm.`,
+    reason: "its code may be another firm's now",
+    candidates: [there],
+  });
+  if (verdict === null) leaveBehind(engine, link, partyOf(document.made) ?? "");
+  return verdict ?? { verdict: "apart" };
 }
 
 /**
@@ -726,12 +740,13 @@ function judgeRebilled(document: PendingDocument, link: Link): Verdict | null {
   const party = partyOf(document.made);
   if (!link.party || party === null || party === link.party) return null;
   const reason = `was delivered for ${link.party} and is for ${party} now`;
-  return untilRetried(document, `${link.party}, now ${party}`, {
+  const fault: Fault = {
     code: "turned",
     message: `${number} ${reason}`,
     next: `If that is right, cancel what "${endpointOf(flow.to)}" booked for ${link.party}, or see that both are one account there; then retry. If not, correct it where it comes from, or in the table, and it closes by itself.`,
     reason,
-  });
+  };
+  return untilRetried(document, fault, `${link.party}, now ${party}`);
 }
 
 function judgeReference(document: PendingDocument): Verdict | null {

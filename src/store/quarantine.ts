@@ -364,6 +364,11 @@ export function incidents(database: Database.Database) {
     state: value<[record: number, incident: Incident], IncidentState>(
       "select state from incident where record = ? and incident = ?",
     ),
+    /** Has a person been asked whose code this is, of what was delivered before? */
+    isDoubted: is<[flow: number, recordId: string]>(
+      `select 1 from delivery join quarantine using (delivery)
+       where record = ${RECORD_OF} and state = 'quarantined' and code = 'code-changed'`,
+    ),
     /** Did it ever happen to this record, whatever was decided since? */
     ever: is<[flow: number, recordId: string, incident: Incident]>(
       `select 1 from incident where record = ${RECORD_OF} and incident = ?3`,

@@ -5,7 +5,9 @@ import { delivery } from "../../../test/platform/deliver.ts";
 import { faultFor, items, never, outgoing, usePlatform } from "../../../test/platform/support.ts";
 import { engineOn } from "../../../test/support/engine.ts";
 import { tempFolder } from "../../../test/support/folder.ts";
-import { defineMapping, type Linked, type Memory } from "../../core/contract.ts";
+import { defineMapping, type Linked, type Memory, type Sink } from "../../core/contract.ts";
+import { defined } from "../../core/defined.ts";
+import { done } from "../../core/outcome.ts";
 import type { Flow } from "../../engine/engine.ts";
 import { push, runFlow } from "../../engine/daemon.ts";
 import { resolve, retry, select } from "../../office/decisions.ts";
@@ -344,8 +346,19 @@ describe("customer and supplier of one code", () => {
       output: Named,
       number: ({ externalId }) => externalId,
       map: (record) => record,
-      figures: () => ({ amount: null, gallons: null }),
+      figures: ({ name }) => ({ amount: null, gallons: null, party: name }),
     });
+  /** Invoices of customers, which name them by their codes. */
+  const Billed = z.object({ id: z.string(), code: z.string() });
+  const billing = defineMapping({
+    name: "test/invoices",
+    kind: "invoice",
+    input: Billed,
+    output: z.object({ payer: z.string() }),
+    number: ({ id }) => id,
+    map: ({ code }, references) => ({ payer: references.counterpart("customer", code) }),
+    figures: () => ({ amount: null, gallons: null }),
+  });
 
   /** Flows of both kinds over one store; each reads a list of its own, or both read one. */
   async function site(from?: string) {
@@ -371,6 +384,37 @@ describe("customer and supplier of one code", () => {
         },
       });
     const flows = { customer: flowOf("customer"), supplier: flowOf("supplier") };
+    const payers: string[] = [];
+    const invoices: string[] = [];
+    const { policy } = platform.sink("customers", { clock });
+    const invoiceSink: Sink = {
+      operation: "invoice.create",
+      writes: "create",
+      itemsMax: 1,
+      policy,
+      freeze: ([one]) => ({ target: "bill", body: JSON.stringify(one?.document) }),
+      find: async () => ({ found: "none", detail: "none" }),
+      async send({ body }) {
+        payers.push((JSON.parse(body) as { payer: string }).payer);
+        return done("billed", [`invoice ${payers.length}`]);
+      },
+    };
+    const invoiceFlow = bench.flow({
+      name: "invoices",
+      to: "platform.invoices",
+      mapping: billing,
+      sink: invoiceSink,
+      source: {
+        async *read() {
+          const changes = invoices.splice(0).map((code) => ({
+            id: `bill of ${code}`,
+            version: null,
+            text: JSON.stringify({ id: `bill of ${code}`, code }),
+          }));
+          yield { changes, position: 1 };
+        },
+      },
+    });
     const told = (flow: Flow) =>
       select(bench.engine, [flow], "all").map(({ row }) => row)[0] ?? null;
     return {
@@ -398,6 +442,12 @@ describe("customer and supplier of one code", () => {
         return runFlow(bench.engine, flows[kind], never);
       },
       cause: (kind: "customer" | "supplier") => told(flows[kind])?.cause,
+      /** Bills this customer: the companies that were billed by now. */
+      async bill(...codes: readonly string[]): Promise<readonly string[]> {
+        invoices.push(...codes);
+        await runFlow(bench.engine, invoiceFlow, never);
+        return payers;
+      },
       /** A person says: they are two. */
       retry: () =>
         bench.store.transaction(() => {
@@ -405,10 +455,10 @@ describe("customer and supplier of one code", () => {
             retry(bench.engine, one);
         }),
       /** A person says: it is this company. */
-      resolve: (receiverId: string) =>
+      resolve: (receiverId?: string) =>
         bench.store.transaction(() =>
           resolve(bench.engine, select(bench.engine, Object.values(flows), "all"), {
-            receiverId,
+            ...defined({ receiverId }),
             by: "pat",
             note: "looked",
           }),
@@ -539,6 +589,50 @@ describe("customer and supplier of one code", () => {
     here.resolve(`${company}`);
     expect(here.linked("customer")).toBe(company);
   });
+
+  test.each([
+    ["is renamed: a person links it with its company", "its own"],
+    ["is renamed: a person closes what is told", "closed"],
+    ["has its old name again", "back"],
+    ["has left its code to another firm", "another"],
+    ["has exchanged its code with another firm", "exchanged"],
+  ] as const)(
+    "no invoice bills anybody while nobody knows whose a code is: a firm that %s",
+    async (_, is) => {
+      const here = await site();
+      await here.deliver("customer", party("000101", "Bayou Trucking", street));
+      await here.deliver("customer", party("000303", "Gulf Barge"));
+      const name = is === "another" ? "Sabine Lights" : "Gulf Barge";
+      const [bayou, gulf] = [here.linked("customer"), here.linked("customer", "000303")];
+      expect(await here.deliver("customer", party("000101", name))).toBe("code-changed");
+      expect(here.cause("customer")).toMatch(
+        /^customer 000101 has another name .*\nname: Bayou Trucking, now (Gulf Barge|Sabine)/,
+      );
+      expect(await here.bill("000101")).toEqual([]);
+      if (is === "its own") here.resolve(`${bayou}`);
+      if (is === "closed") here.resolve();
+      if (is === "back") await here.deliver("customer", party("000101", "Bayou Trucking", street));
+      if (is === "exchanged") here.resolve(`${gulf}`);
+      if (is === "another") here.retry();
+      await here.deliver("customer");
+      const now = here.linked("customer");
+      const company = {
+        "its own": bayou,
+        closed: bayou,
+        back: bayou,
+        another: now,
+        exchanged: gulf,
+      };
+      expect(await here.bill()).toEqual([company[is]]);
+      if (is !== "another") return expect(now).toBe(company[is]);
+      expect([bayou, gulf]).not.toContain(now);
+      // The firm that had the code comes under another one: no second company is made of it.
+      const later = await here.deliver("customer", party("000404", "Bayou Trucking", street));
+      expect(later).toBe("code-changed");
+      here.resolve(`${bayou}`);
+      expect(await here.bill("000404")).toEqual([now, bayou]);
+    },
+  );
 
   test("a name and a street that changed after delivery are told with both values", async () => {
     const here = await site();
