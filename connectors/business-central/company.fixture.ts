@@ -71,6 +71,8 @@ export class Company {
   readonly readOnly = new Set<string>();
   /** What was asked of a copy that may be behind, by its method and path. */
   readonly ofReplica: string[] = [];
+  /** What the posting of a payment books besides, by account (negative: in credit): VAT that is realised with it, a discount. */
+  besides: Readonly<Record<string, string>> = {};
   /** Posting wants a value of the first global dimension. */
   needsDimension = false;
   /** How far its clock is ahead of ours. */
@@ -727,7 +729,10 @@ export class Company {
         amount.abs(),
       );
       const [debit, credit] = isReceipt ? ["10100", "11000"] : ["21000", "10100"];
-      for (const accountNumber of [debit, credit])
+      const sides = { [debit]: amount.abs(), [credit]: amount.abs().negated() };
+      for (const [accountNumber, more] of Object.entries(this.besides))
+        sides[accountNumber] = Decimal.of(more).plus(sides[accountNumber] ?? Decimal.zero);
+      for (const [accountNumber, moved] of Object.entries(sides))
         this.#insert("generalLedgerEntries", {
           postingDate: line["postingDate"],
           documentNumber: line["documentNumber"],
@@ -735,7 +740,7 @@ export class Company {
           invoiceId: line["appliesToInvoiceId"],
           description: line["description"],
           accountNumber,
-          [accountNumber === debit ? "debitAmount" : "creditAmount"]: amount.abs(),
+          [moved.sign > 0 ? "debitAmount" : "creditAmount"]: moved.abs(),
         });
       this.delete(set, line.id);
     }

@@ -563,7 +563,10 @@ function paymentRow(
 }
 type PaymentRow = ReturnType<typeof paymentRow>;
 
-/** Ours that are posted: each debits one account; one that was reversed has done so and undone it. */
+/**
+ * Ours that are posted: of all accounts the bank's moves most, but for what it pays, which stands on the other side; discounts
+ * and the VAT that a payment realises are booked with it. One that was reversed has moved nothing.
+ */
 async function entriesOf(wire: Wire, conditions: readonly string[], signal: AbortSignal) {
   const told = await wire.either(ENTRIES, conditions, Entry, signal);
   // Two questions may have asked for one.
@@ -571,11 +574,13 @@ async function entriesOf(wire: Wire, conditions: readonly string[], signal: Abor
   const each = Map.groupBy(all, ({ documentNumber }) => documentNumber).values();
   return [...each]
     .map((own) => {
+      const [first] = own as [Entry];
       const byAccount = Map.groupBy(own, ({ accountNumber }) => accountNumber).values();
-      const debits = [...byAccount].map((its) =>
-        Decimal.sum(its.map(({ debitAmount, creditAmount }) => debitAmount.minus(creditAmount))),
-      );
-      return paymentRow(own[0] as Entry, Decimal.sum(debits.filter(({ sign }) => sign > 0)), null);
+      const moved = [...byAccount]
+        .map((its) => Decimal.sum(its.map((one) => one.debitAmount.minus(one.creditAmount))))
+        .toSorted((one, other) => one.compare(other));
+      const bank = moved.at(first.documentNumber.startsWith(LETTERS.sale) ? -1 : 0);
+      return paymentRow(first, bank?.abs() ?? Decimal.zero, null);
     })
     .filter(({ mark }) => mark !== null);
 }

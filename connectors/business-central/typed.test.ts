@@ -131,3 +131,23 @@ test("payments that two questions ask for have their amount once", async () => {
     new Set([JSON.stringify(thereAsBrought)]),
   );
 });
+
+test.each([
+  ["VAT of a sale that is realised with it", "out", { "22350": "-16.67", "22360": "16.67" }],
+  ["a discount that its customer took", "out", { "40150": "40", "11000": "-40" }],
+  ["a discount that we took, and reverse charge", "in", { "40150": "-40", "21000": "40" }],
+] as const)("a payment is its money: %s is none of it", async (_, type, besides) => {
+  const company = await openCompany();
+  company.besides = besides;
+  const sink = type === "in" ? "bills" : "invoices";
+  const document = type === "in" ? billDocument("R-1") : invoiceDocument("FL-1");
+  const { ids } = await sent(company, sink, itemOf(document));
+  const item = itemOf(paymentDocument("pay-1", ids?.[0] ?? "", { type }));
+  const endpoint = opened(company);
+  const its = endpoint.sinks["payments"] as Sink;
+  const request = requestOf(its, item);
+  const answer = await its.send(request, never);
+  expect(answer).toMatchObject({ outcome: "done" });
+  const delivered = { id: item.id, counterpart: answer.ids?.[0] ?? "", body: request.body };
+  expect(await its.inspect?.([delivered], never)).toEqual([thereAsBrought]);
+});
