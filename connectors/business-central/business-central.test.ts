@@ -289,10 +289,12 @@ describe("a document", () => {
   test("carries the dimensions of the configuration", async () => {
     const company = await openCompany();
     company.needsDimension = true;
-    const dimensions = { first: "FUEL" };
+    const dimensions = { first: "FUEL", second: "SOUTH" };
     expect(await sent(company, "invoices", first, { dimensions })).toMatchObject({
       outcome: "done",
     });
+    const shortcuts = { shortcutDimension1Code: "FUEL", shortcutDimension2Code: "SOUTH" };
+    expect(posted(company)).toMatchObject([shortcuts]);
   });
 
   test("carries the dimensions of its items and accounts on their lines, its taxes' too", async () => {

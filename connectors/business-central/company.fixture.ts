@@ -20,7 +20,7 @@ import { parseExact, stringifyExact } from "../../src/core/json.ts";
 import { serving } from "../../test/support/http.ts";
 import { type Documents, DOCUMENTS, FIELDS, isDocuments, isSale } from "./metadata.fixture.ts";
 import { type Query, queryOf, shown } from "./odata.fixture.ts";
-import { Refusal, refuse } from "./refusal.fixture.ts";
+import { answered, faultOf, Refusal, refuse, type Told } from "./refusal.fixture.ts";
 
 export const COMPANY = "0f6d9a7e-0b5c-4e11-8df1-6045bde9ca19";
 export const NAME = "Prairie Fuel";
@@ -39,12 +39,6 @@ interface State {
   /** What was paid: what customers pay and what we pay. */
   paid: { type: "out" | "in"; party: string; amount: Decimal }[];
 }
-interface Told {
-  readonly status: number;
-  readonly answer: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 type Meeting =
   | "before"
   | "after"
@@ -324,7 +318,7 @@ export class Company {
       /^(\w+)(?:\(([^)]*)\))?(\/(?!Microsoft)(\w+)(?:\(([^)]*)\))?)?(\/Microsoft\.NAV\.(\w+))?$/.exec(
         rest,
       ) ?? [];
-    if (outer === "journals" && action === "post") return this.#postJournal(outerId ?? "");
+    if (outer === "journals" && action === "post") return this.postJournal(outerId ?? "");
     const [set, id] = inner === undefined ? [outer, outerId] : [inner, innerId];
     const isLine = set.endsWith("Lines") || (inner === undefined && set.endsWith("Payments"));
     if (this.forbidden.has(set))
@@ -704,8 +698,8 @@ export class Company {
     this.#stamp(invoice);
   }
 
-  /** All lines of a batch. */
-  #postJournal(id: string): Told {
+  /** All lines of a batch; a person may post it too. */
+  postJournal(id: string): Told {
     const set = this.rows("customerPaymentJournals").some((row) => row.id === id)
       ? "customerPayments"
       : "vendorPayments";
@@ -785,16 +779,6 @@ const kept = (row: Row): Row => ({
     ),
   ),
 });
-
-const faultOf = ({ status }: { readonly status: number }): object => ({
-  error: { code: status === 500 ? "Internal_ServerError" : "Unknown", message: "bad weather" },
-});
-
-function answered(response: ServerResponse, { status, answer, headers }: Told): void {
-  response
-    .writeHead(status, { "content-type": "application/json", ...headers })
-    .end(answer === null ? undefined : stringifyExact(answer));
-}
 
 /** Until it is closed. */
 export async function startCompany() {

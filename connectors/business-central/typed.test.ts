@@ -15,6 +15,7 @@ import {
   opened,
   orderDocument,
   paymentDocument,
+  POST,
   posted,
   requestOf,
   sent,
@@ -151,3 +152,35 @@ test.each([
   const delivered = { id: item.id, counterpart: answer.ids?.[0] ?? "", body: request.body };
   expect(await its.inspect?.([delivered], never)).toEqual([thereAsBrought]);
 });
+
+test("a tax that Business Central computed is one tax of its invoice", async () => {
+  const company = await openCompany();
+  company.taxes.set("", "8.25");
+  enterInvoice(company);
+  const [change] = await toldBy(opened(company), "invoices");
+  const { untaxed, tax, taxes } = JSON.parse(change?.text ?? "") as Record<string, unknown>;
+  expect(taxes).toMatchObject([{ description: "Tax", base: untaxed, amount: tax }]);
+});
+
+test("nothing is read or sent where the company keeps another currency", async () => {
+  const company = await openCompany();
+  company.edit("companyInformation", company.rows("companyInformation")[0]?.id ?? "", {
+    currencyCode: "EUR",
+  });
+  await expect(opened(company).check?.(never)).rejects.toThrow("keeps EUR, not USD");
+});
+
+test.each(["payments", "invoices"])(
+  "a payment whose journal a person posts before us is done, once: of %s",
+  async (sink) => {
+    const company = await openCompany();
+    const { ids } = await sent(company, "invoices", first);
+    const paid = invoiceDocument("FL-1", { status: "paid", paidDate: TODAY });
+    const payment = paymentDocument("pay-1", ids?.[0] ?? "");
+    const [journal] = company.rows("customerPaymentJournals");
+    company.before = { path: POST, act: () => company.postJournal(journal?.id ?? "") };
+    const answer = await sent(company, sink, itemOf(sink === "payments" ? payment : paid));
+    expect(answer).toMatchObject({ outcome: "done" });
+    expect(company.rows("generalLedgerEntries")).toHaveLength(2);
+  },
+);

@@ -117,7 +117,7 @@ export const errors = errorTable(
     "409 raced raced": TRIED_AGAIN,
     "412 raced raced": TRIED_AGAIN,
     "#Internal_EntityWithSameKeyExists raced taken": TRIED_AGAIN,
-    "~draftOnly raced posted-before": TRIED_AGAIN,
+    "~posted raced posted-before": TRIED_AGAIN,
     "404@posted raced gone": TRIED_AGAIN,
     "429 busy:30000 throttled": TRIED_AGAIN,
     "503 busy:60000 busy": TRIED_AGAIN,
@@ -142,7 +142,7 @@ export const errors = errorTable(
     blocked: /\bis blocked\b|must not be blocked|Blocked must be/i,
     dimension: /dimension/i,
     held: /locked by another (?:user|session)|deadlocked with another user|done by another session/,
-    draftOnly: /can be applied to a draft invoice only/,
+    posted: /can be applied to a draft invoice only|There is nothing to post/,
     manual: /enter numbers manually/,
   },
 );
