@@ -41,7 +41,10 @@ export function askingCommands(program: Command): void {
     program,
     "month-end [month]",
     "may the month be closed? every point with its number; by default the last month",
-    (office, { args: [month] }) => office.monthEnd(monthIn(month).from?.slice(0, 7) ?? null),
+    (office, { args: [month] }) => {
+      expectMonth(month);
+      return office.monthEnd(month ?? null);
+    },
     monthEndView,
   );
   addCommand(
@@ -49,11 +52,12 @@ export function askingCommands(program: Command): void {
     "find [text]",
     "documents by number or its beginning, id, party, amount, day or month",
     async ({ file, args: [text = null], options }) => {
-      const { before = null, csv, month, ...filters } = options;
-      const asked = { text, before, ...monthIn(month), ...filters } as Searching;
+      const { before = null, csv, ...filters } = options;
+      expectMonth(filters["month"]);
+      const asked = { text, before, ...filters } as Searching;
       if (csv) return documentsFile(file, asked);
       const found = await ask(file, (office) => office.documents(asked));
-      const what = [text, month, ...Object.values(filters)].filter(Boolean).join(", ");
+      const what = [text, ...Object.values(filters)].filter(Boolean).join(", ");
       return { data: found, text: asText(foundView(found, what)) };
     },
     oneIfCsv,
@@ -109,11 +113,10 @@ const rowsOf = ({ columns, rows }: Table) =>
     Object.fromEntries(columns.map(({ title }, at) => [title.toLowerCase(), inLine(row[at])])),
   );
 
-/** @throws ConfigurationError */
-function monthIn(month: string | undefined): { from?: string; to?: string } {
-  if (month === undefined) return {};
-  if (/^\d{4}-\d\d$/.test(month)) return { from: `${month}-01`, to: `${month}-31` };
-  throw new ConfigurationError(`"${month}" is no month.`, "Write it as 2026-10.");
+/** @throws ConfigurationError for what is no month */
+function expectMonth(month: string | undefined): void {
+  if (month !== undefined && !/^\d{4}-\d\d$/.test(month))
+    throw new ConfigurationError(`"${month}" is no month.`, "Write it as 2026-10.");
 }
 
 /** A command that asks, and shows the answer. */

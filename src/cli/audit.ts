@@ -1,14 +1,15 @@
-import { stringify } from "csv-stringify/sync";
 import type { Command } from "commander";
 import { faultOfDay } from "../core/time.ts";
 import { ConfigurationError, exitCodes, EnvironmentError } from "../core/errors.ts";
 import { sha256Hex } from "../core/keys.ts";
-import { guarded, counted } from "../core/text.ts";
+import { counted } from "../core/text.ts";
 import type { AuditEntry } from "../office/answers.ts";
 import type { Office } from "../office/questions.ts";
 import type { Answer } from "./answer.ts";
 import { ask, askOf } from "../app/ask.ts";
 import { addCommand, thisPerson } from "./command.ts";
+import { table, type Table } from "../views/blocks.ts";
+import { asCsv } from "../views/csv.ts";
 import { lined } from "../views/text.ts";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -27,7 +28,7 @@ export function audit(program: Command): void {
     for (const day of [from, to]) expectDay(day);
     const people = given.options["people"] !== undefined;
     const entries = await ask(given.file, (office) => all(office, { from, to, people }));
-    return { data: given.json ? { entries } : null, text: asCsv(entries) };
+    return { data: given.json ? { entries } : null, text: asCsv(auditTable(entries)) };
   })
     .option("--from <day>", "the first day (default: the first entry's)")
     .option("--to <day>", "the last day (default: today)")
@@ -82,24 +83,19 @@ async function all(office: Office, asked: Asked): Promise<AuditEntry[]> {
   return entries;
 }
 
-const COLUMNS = "entry at who what flow number delivery request detail why".split(" ");
-
-const asCsv = (entries: readonly AuditEntry[]): string =>
-  stringify(
-    entries.map(({ entry, at, who, event, flow, number, delivery, request, detail, reason }) => [
-      entry,
-      at,
-      guarded(who ?? "fuelbridge"),
-      guarded(event),
-      flow,
-      guarded(number ?? ""),
-      delivery,
-      request,
-      guarded(detail),
-      guarded(reason ?? ""),
-    ]),
-    { header: true, columns: COLUMNS },
-  );
+const auditTable = (entries: readonly AuditEntry[]): Table =>
+  table("", entries, [
+    ["entry", ({ entry }) => entry],
+    ["at", ({ at }) => at],
+    ["who", ({ who }) => who ?? "fuelbridge"],
+    ["what", ({ event }) => event],
+    ["flow", ({ flow }) => flow ?? ""],
+    ["number", ({ number }) => number ?? ""],
+    ["delivery", ({ delivery }) => delivery ?? ""],
+    ["request", ({ request }) => request ?? ""],
+    ["detail", ({ detail }) => detail],
+    ["why", ({ reason }) => reason ?? ""],
+  ]);
 
 /** @throws ConfigurationError */
 function expectDay(day: string | null): void {

@@ -1,14 +1,15 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigurationError } from "../core/errors.ts";
 import { askOf } from "../app/ask.ts";
 import { type Answer, ofEach } from "./answer.ts";
 import { question } from "./asking.ts";
-import { addCommand, type Given } from "./command.ts";
+import { addCommand, type Given, wholeUpTo } from "./command.ts";
 import { loadCompanies, loadSharers } from "../app/configuration.ts";
 import { budgetView } from "../views/status.ts";
 
+const count = wholeUpTo(9_999_999, "Documents are a number.");
 /** The file of the store in its folder. */
 const STORE = "fuelbridge.sqlite";
 
@@ -63,9 +64,4 @@ async function planned({ file, options }: Given, command: string): Promise<Answe
     if (data.fault !== null) throw new ConfigurationError(data.fault.message, data.fault.next);
     return { data, text: planInWords(data) };
   });
-}
-
-function count(text: string): string {
-  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError("Documents are a number.");
-  return text;
 }

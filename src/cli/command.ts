@@ -1,5 +1,5 @@
 /** The shape that every command shares: its options, and the way it answers. */
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { thisUser } from "../store/user.ts";
 import { companiesOf } from "../app/configuration.ts";
 import { ConfigurationError } from "../core/errors.ts";
@@ -116,6 +116,14 @@ export function recordsGiven(
     `Give a whole number from ${least} to ${RECORDS_MAX}, for example --${option} ${such}.`,
   );
 }
+
+/** An option that is a whole number up to `most`; `otherwise`: what is said of another. */
+export const wholeUpTo =
+  (most: number, otherwise: string) =>
+  (text: string): string => {
+    if (/^\d{1,7}$/.test(text) && Number(text) <= most) return text;
+    throw new InvalidArgumentError(otherwise);
+  };
 
 const DEFAULT_CONFIG = "config/fuelbridge.yaml";
 

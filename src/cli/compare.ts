@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { basename } from "node:path";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, Option } from "commander";
 import { EnvironmentError, exitCodes, ConfigurationError } from "../core/errors.ts";
 import { agreementJournal, asCsv, periodJournal } from "../reconcile/evidence.ts";
 import type { Report } from "../reconcile/report.ts";
@@ -124,17 +124,13 @@ export function match(program: Command): void {
     .option("--from <day>", "the first day (default: as many back as match.days says)")
     .option("--to <day>", "the last day (default: today)")
     .option("--party <text>", "one party: its id, or a part of its name or code")
-    .option(
-      "--direction <direction>",
-      "sale (what we bill) or purchase (what we are billed)",
-      either,
+    .addOption(
+      new Option(
+        "--direction <direction>",
+        "sale (what we bill) or purchase (what we are billed)",
+      ).choices(["sale", "purchase"]),
     )
     .option("--csv", "answer with one row for each finding");
-}
-
-function either(text: string): string {
-  if (text === "sale" || text === "purchase") return text;
-  throw new InvalidArgumentError("sale or purchase");
 }
 
 /**

@@ -1,8 +1,10 @@
 /** Commands that read no configuration: the sandbox, the demo, and what editors, programs and shells are given. */
-import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { configurationSchema } from "../app/configuration.ts";
-import { addBareCommand } from "./command.ts";
+import { addBareCommand, wholeUpTo } from "./command.ts";
 
+const portNumber = wholeUpTo(65_535, "A port is a number from 0 to 65535.");
+const wholeNumber = wholeUpTo(999_999, "A number from 0 to 999999.");
 const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
 
 export function toolCommands(program: Command): void {
@@ -80,14 +82,3 @@ export function toolCommands(program: Command): void {
 
 /** For a file: what `--json` has, on lines of its own. */
 export const printed = (data: object) => ({ data, text: JSON.stringify(data, null, 2) });
-
-function wholeNumber(text: string): string {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError("A number from 0 to 999999.");
-  return text;
-}
-
-function portNumber(text: string): string {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
-    throw new InvalidArgumentError("A port is a number from 0 to 65535.");
-  return text;
-}

@@ -4,8 +4,9 @@ import type { Kind } from "../core/kinds.ts";
 import { documentStates, orders } from "../core/record.ts";
 
 export const text = z.string().min(1).max(1000);
-/** A calendar day of the company. */
+/** A calendar day of the company, and a month (`2026-10`). */
 const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/);
+const month = z.string().regex(/^\d{4}-\d{2}$/);
 
 /** Who decides, and why: both are kept. */
 export const Person = z.strictObject({ by: text, note: text });
@@ -51,7 +52,7 @@ export type AddingRow = Readonly<z.infer<typeof AddingRow>>;
 
 /**
  * `text`: a number or its beginning, an id, a part of a party's code or name, an amount, a day, a month; null: all. `before`:
- * `next` of the page before. `party`: a part of its code or name. `from`, `to`: of its own day, both included; `least`,
+ * `next` of the page before. `party`: a part of its code or name. `month`: of its own day; `least`,
  * `most`: its amount. `state` left out: all but our own that came back. `order`: by default as what is asked for.
  */
 export const Searching = z.strictObject({
@@ -60,8 +61,7 @@ export const Searching = z.strictObject({
   flow: text.optional(),
   state: z.enum([...documentStates, "all"]).optional(),
   party: text.optional(),
-  from: day.optional(),
-  to: day.optional(),
+  month: month.optional(),
   least: text.optional(),
   most: text.optional(),
   order: z.enum(orders).optional(),

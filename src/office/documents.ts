@@ -281,7 +281,7 @@ function fewInState(found: Store["found"], state: string): readonly number[] | n
 
 /** @throws OfficeError for what is no amount */
 function wantedBy(engine: Engine, asked: Searching): Wanted {
-  const { flow = null, state, party, from, to, least, most } = asked;
+  const { flow = null, state, party, month, least, most } = asked;
   const text = asked.text?.trim() ?? "";
   const today = engine.dayOf(new Date(engine.clock.now().wallMs).toISOString());
   const days = daysIn(text, today);
@@ -290,7 +290,7 @@ function wantedBy(engine: Engine, asked: Searching): Wanted {
     flow,
     states: state === undefined ? null : statesOf(state),
     parties: party === undefined ? null : new Set(engine.store.found.parties(party.trim())),
-    days: days ?? (from === undefined && to === undefined ? null : [from ?? "", to ?? "9999"]),
+    days: days ?? (month === undefined ? null : [`${month}-01`, `${month}-31`]),
     cents:
       least === undefined && most === undefined
         ? null

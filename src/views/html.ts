@@ -14,6 +14,8 @@ import {
   type Tone,
 } from "./blocks.ts";
 
+import { AGES, SECOND } from "./text.ts";
+
 type Part = Html | string | number | boolean | null | undefined | readonly Part[];
 
 /** So many characters of a text are shown. */
@@ -251,7 +253,7 @@ function timeHtml(iso: string | null, exact: boolean, { site, nowMs }: Reading):
 function ago(iso: string | null, { nowMs }: Reading): string {
   if (iso === null) return "never";
   const ms = nowMs - Date.parse(iso);
-  const [unit, unitMs] = UNITS.find(([, least]) => Math.abs(ms) >= least) ?? ["second", 1_000];
+  const [unit, unitMs] = AGES.find(([, least]) => Math.abs(ms) >= least) ?? SECOND;
   const count = Math.floor(Math.abs(ms) / unitMs);
   if (unit === "second") return ms < 0 ? "in a moment" : "just now";
   const length = `${number(count)} ${unit}${count === 1 ? "" : "s"}`;
@@ -264,12 +266,6 @@ function untilDue(iso: string | null, reading: Reading): string {
   if (lateMs >= 60_000) return `due ${ago(iso, reading)}`;
   return lateMs >= 0 ? "now" : ago(iso, reading);
 }
-
-const UNITS = [
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
-] as const;
 
 /** `12,345` */
 const number = (count: number): string =>

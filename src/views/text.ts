@@ -216,8 +216,9 @@ export function roughly(ms: number): string {
   return ms < 5_970_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
 }
 
-const SECOND = ["second", 1_000] as const;
-const AGES: readonly (readonly [unit: string, ms: number])[] = [
+export const SECOND = ["second", 1_000] as const;
+/** The largest first. */
+export const AGES: readonly (readonly [unit: string, ms: number])[] = [
   ["day", 86_400_000],
   ["hour", 3_600_000],
   ["minute", 60_000],

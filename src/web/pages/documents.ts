@@ -91,15 +91,13 @@ const STATES: readonly (typeof documentStates)[number][] = documentStates;
 function chosenIn(query: URLSearchParams) {
   const of = (name: string): string | undefined =>
     query.get(name)?.trim().slice(0, 200) || undefined;
-  const month = /^\d{4}-\d\d$/.exec(of("month") ?? "")?.[0];
   return {
     text: of("text") ?? null,
     ...defined({
       flow: of("flow"),
       state: [...STATES, "all" as const].find((state) => state === of("state")),
       party: of("party"),
-      from: month && `${month}-01`,
-      to: month && `${month}-31`,
+      month: /^\d{4}-\d\d$/.exec(of("month") ?? "")?.[0],
       least: of("least"),
       most: of("most"),
       order: ORDERS.map(([order]) => order).find((order) => order === of("order")),

@@ -21,12 +21,12 @@ import {
   notice,
   quiet,
   section,
+  segment,
   strong,
   table,
   title,
 } from "../../views/blocks.ts";
 import { href, html } from "../../views/html.ts";
-import { segment } from "../../views/blocks.ts";
 import { monthEndView, agreedTable } from "../../views/status.ts";
 import {
   agings,
@@ -39,7 +39,8 @@ import {
 import { type Answer, type Asked, csvFile, type Job, personOf, toldOf } from "../route.ts";
 import { zipped } from "../../core/zip.ts";
 import { bars, swatch } from "../charts.ts";
-import { changing, choice, field, hidden, periodFields } from "../parts.ts";
+import { acts } from "../../views/acts.ts";
+import { changing, choice, field, formOf, hidden, periodFields } from "../parts.ts";
 
 export async function reconciliation(asked: Asked): Promise<Answer> {
   const { office, query, jobs, site } = asked;
@@ -124,12 +125,9 @@ const mayStay = ({ flow, number }: KnownDifference, asked: Asked): Html | null =
     ? null
     : html`<details>
         <summary>It may stay so</summary>
-        ${changing(asked, {
+        ${formOf(asked, acts.accept, flow, {
           id: `accept-${segment(`${flow} ${number}`)}`,
-          action: `/flows/${segment(flow)}/accept`,
           button: `Accept ${number}`,
-          role: "operator",
-          hint: "How is that known?",
           fields: hidden({ number }),
         })}
       </details>`;
@@ -279,19 +277,24 @@ const running = (job: Job): Blocks => [
   line(link(`/reconciliation/${job.id}`, "Look again")),
 ];
 
-export async function csv(asked: Asked): Promise<Answer> {
+/** @throws OfficeError while it is being made */
+function doneJobOf(asked: Asked) {
   const { state, asked: of } = jobOf(asked);
-  if (state.is !== "done") throw new OfficeError("It is not ready yet.", "Look again in a moment.");
-  return csvFile(`reconciliation-${of.from}-${of.to}`, asCsv(state.report));
+  if (state.is === "done") return { ...state, ...of };
+  throw new OfficeError("It is not ready yet.", "Look again in a moment.");
+}
+
+export async function csv(asked: Asked): Promise<Answer> {
+  const { report, from, to } = doneJobOf(asked);
+  return csvFile(`reconciliation-${from}-${to}`, asCsv(report));
 }
 
 /** The seal is in the name: the same comparison is the same pack. */
 export async function evidence(asked: Asked): Promise<Answer> {
-  const { state, asked: of } = jobOf(asked);
-  if (state.is !== "done") throw new OfficeError("It is not ready yet.", "Look again in a moment.");
-  const files = await asked.pack(state, of.by);
+  const { from, to, by, ...compared } = doneJobOf(asked);
+  const files = await asked.pack(compared, by);
   return {
-    file: `evidence-${of.from}-${of.to}-${sha256Hex(files[SUMS] ?? "")}.zip`,
+    file: `evidence-${from}-${to}-${sha256Hex(files[SUMS] ?? "")}.zip`,
     type: "application/zip",
     bytes: zipped(Object.entries(files)),
   };
