@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { storeOffice } from "../src/office/questions.ts";
+import { storeOffice } from "./support/office.ts";
 import { files } from "../connectors/files/index.ts";
 import { mappings } from "../mappings/index.ts";
 import { calendarOf } from "../src/core/time.ts";

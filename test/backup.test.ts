@@ -11,7 +11,7 @@ import { serveAdmin } from "../src/office/server.ts";
 import type { Change } from "../src/core/contract.ts";
 import { ConfigurationError } from "../src/core/errors.ts";
 import { Daemon } from "../src/engine/daemon.ts";
-import { storeOffice } from "../src/office/questions.ts";
+import { storeOffice } from "./support/office.ts";
 import { type Copied, examineCopy, restoreStore } from "../src/store/backup.ts";
 import { openStore } from "../src/store/store.ts";
 import { testClock } from "./support/clock.ts";

@@ -12,7 +12,7 @@ import { openGovernor } from "../src/platform/client.ts";
 import { concernsOf } from "../src/office/concerns.ts";
 import { monthReport } from "../src/office/month.ts";
 import type { Status } from "../src/office/answers.ts";
-import { storeOffice } from "../src/office/questions.ts";
+import { storeOffice } from "./support/office.ts";
 import { ledger } from "../src/store/journal.ts";
 import { instant, times } from "./conformance/support.ts";
 import { never, usePlatform } from "./platform/support.ts";

@@ -7,7 +7,7 @@ import { asText } from "../src/views/text.ts";
 import { driftView, statusText } from "../src/views/status.ts";
 import { Daemon } from "../src/engine/daemon.ts";
 import { monthReport } from "../src/office/month.ts";
-import { storeOffice } from "../src/office/questions.ts";
+import { storeOffice } from "./support/office.ts";
 import { usualBudget } from "../src/core/budget.ts";
 import { pageIn } from "../src/platform/reading.ts";
 import { lookoutOf } from "../src/platform/contract/operations.ts";

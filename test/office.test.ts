@@ -9,7 +9,8 @@ import { type AnswerName, outcomeOf } from "../src/platform/answers.ts";
 import { OfficeError } from "../src/core/errors.ts";
 import { calendarOf } from "../src/core/time.ts";
 import type { FlowStatus } from "../src/office/answers.ts";
-import { type Office, storeOffice } from "../src/office/questions.ts";
+import type { Office } from "../src/office/questions.ts";
+import { storeOffice } from "./support/office.ts";
 import {
   type Bench,
   bill,

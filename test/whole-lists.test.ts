@@ -8,7 +8,7 @@ import { type Change, defineMapping, type Source } from "../src/core/contract.ts
 import { Daemon } from "../src/engine/daemon.ts";
 import type { ListLimits } from "../src/engine/engine.ts";
 import { storedStateOf } from "../src/engine/reconcile/plan.ts";
-import { storeOffice } from "../src/office/questions.ts";
+import { storeOffice } from "./support/office.ts";
 import { testClock } from "./support/clock.ts";
 import { engineOn, receiver } from "./support/engine.ts";
 import { tempFolder } from "./support/folder.ts";

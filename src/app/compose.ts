@@ -139,7 +139,8 @@ export async function openOffice(
   const { hurry: _, close, ...held } = await open(config, "expect", opening);
   // What people decide here may make a restored store look newer than it is.
   watchForRestore(held.engine);
-  const office = storeOffice({ ...held, daemon: null, version, startedAt: new Date() });
+  const nobody = { daemon: null, nightly: null };
+  const office = storeOffice({ ...held, ...nobody, version, startedAt: new Date() });
   return { office, close };
 }
 

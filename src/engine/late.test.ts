@@ -7,7 +7,7 @@ import type { Change, Presence, Sink } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { nothingDone, unknown } from "../core/outcome.ts";
 import { retry, select } from "../office/decisions.ts";
-import { storeOffice } from "../office/questions.ts";
+import { storeOffice } from "../../test/support/office.ts";
 import { testConsole } from "../../test/support/console.ts";
 import { bill, billMapping, engineOn, quickPolicy, receiver } from "../../test/support/engine.ts";
 import { tempFolder } from "../../test/support/folder.ts";

@@ -4,7 +4,7 @@ import { bill, engineOn, pagesOf, receiver } from "../../test/support/engine.ts"
 import { officeOn } from "../../test/support/office.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import type { Source } from "../core/contract.ts";
-import { storeOffice } from "../office/questions.ts";
+import { storeOffice } from "../../test/support/office.ts";
 import { Daemon } from "./daemon.ts";
 import type { Flow } from "./engine.ts";
 import { howToGoOn, outOfStep } from "./schedule.ts";

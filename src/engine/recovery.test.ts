@@ -4,7 +4,7 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { Change } from "../core/contract.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import { storeOffice } from "../office/questions.ts";
+import { storeOffice } from "../../test/support/office.ts";
 import { highWater, markFile } from "../store/database.ts";
 import { schemaSteps } from "../store/schema.ts";
 import { addFunctions } from "../store/statements.ts";

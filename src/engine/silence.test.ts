@@ -7,7 +7,7 @@ import { STATUS } from "../views/status.fixture.ts";
 import type { Page } from "../core/contract.ts";
 import { limitOf } from "../core/silence.ts";
 import type { FlowStatus } from "../office/answers.ts";
-import { storeOffice } from "../office/questions.ts";
+import { storeOffice } from "../../test/support/office.ts";
 import { Daemon } from "./daemon.ts";
 
 const HOUR = 3_600_000;

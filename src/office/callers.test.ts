@@ -7,7 +7,7 @@ import { statusText } from "../views/status.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import type { Presence } from "../core/contract.ts";
 import { runFlow } from "../engine/daemon.ts";
-import { storeOffice } from "./questions.ts";
+import { storeOffice } from "../../test/support/office.ts";
 
 const LAST = "2026-11-21T11:00:00.000Z";
 const signal = new AbortController().signal;

@@ -11,7 +11,7 @@ import { Refused, OfficeError } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import { runFlow } from "../engine/daemon.ts";
 import { groupsOf, partyOf, summaryOf } from "./quarantine.ts";
-import { storeOffice } from "./questions.ts";
+import { storeOffice } from "../../test/support/office.ts";
 
 const signal = new AbortController().signal;
 const Shown = Bill.extend({ fault: z.custom<Fault>().optional(), bill: z.string().optional() });

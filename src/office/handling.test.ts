@@ -5,7 +5,7 @@ import { officeOn } from "../../test/support/office.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { openTables } from "../config/crossref.ts";
 import { Daemon } from "../engine/daemon.ts";
-import { storeOffice } from "./questions.ts";
+import { storeOffice } from "../../test/support/office.ts";
 
 test("a delivery in quarantine is assigned and noted on, and the audit says who, what, when and why", async () => {
   const bench = engineOn(tempFolder());

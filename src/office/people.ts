@@ -6,14 +6,7 @@ import { parseExact } from "../core/json.ts";
 import { type Engine, type Flow, referencesOf } from "../engine/engine.ts";
 import { acceptList } from "../engine/pull.ts";
 import type { AuditRow } from "../store/quarantine.ts";
-import type {
-  AddingRow,
-  AuditAsked,
-  DoneElsewhere,
-  Person,
-  Backfilling,
-  Reconciling,
-} from "./asked.ts";
+import type { AddingRow, AuditAsked, Person, Backfilling, Reconciling } from "./asked.ts";
 import { type Group, groupsOf } from "./quarantine.ts";
 import { DAY_MS, faultOfDay, HOUR_MS } from "../core/time.ts";
 import type { Backfills, Filling } from "../engine/backfill.ts";
@@ -60,24 +53,33 @@ export const looksOf = ({ store }: Engine) =>
     trouble: error,
   }));
 
-/** Inside a transaction. `sinceMs`: null lets it go on. @throws OfficeError for what cannot be done or is so already */
-export function hold(engine: Engine, flow: Flow, sinceMs: number | null, person: Person): void {
-  const { store, clock } = engine;
-  const isHeld = store.flows.isHeld(flow.flow);
-  if (sinceMs === null && !isHeld && flow.paused)
+/** A flow is paused, or goes on. @throws OfficeError for what cannot be done or is so already */
+export function hold(
+  { engine: { store, clock }, flows, daemon }: OfficeParts,
+  name: string,
+  isHeld: boolean,
+  person: Person,
+): { flow: string } {
+  const flow = flowNamed(flows, name);
+  const wasHeld = store.flows.isHeld(flow.flow);
+  if (!isHeld && !wasHeld && flow.paused)
     throw new OfficeError(
-      `The flow "${flow.name}" is paused in the configuration.`,
+      `The flow "${name}" is paused in the configuration.`,
       "Take paused: true from it there, and start fuelbridge again.",
     );
-  if (isHeld === (sinceMs !== null))
+  if (wasHeld === isHeld)
     throw new OfficeError(
-      `The flow "${flow.name}" ${isHeld ? "is paused already" : "is not paused"}.`,
+      `The flow "${name}" ${isHeld ? "is paused already" : "is not paused"}.`,
       "Look at the flows as they are now.",
     );
-  store.flows.hold(flow.flow, sinceMs);
-  const event = sinceMs === null ? "flow goes on" : "flow paused";
-  const entry = { flow: flow.flow, event, detail: flow.name, person };
-  store.journal.audit(clock.now().wallMs, entry);
+  const atMs = clock.now().wallMs;
+  const event = isHeld ? "flow paused" : "flow goes on";
+  store.transaction(() => {
+    store.flows.hold(flow.flow, isHeld ? atMs : null);
+    store.journal.audit(atMs, { flow: flow.flow, event, detail: name, person });
+  });
+  daemon?.nudge();
+  return { flow: name };
 }
 
 /** Inside a transaction. @throws OfficeError when nothing of that name was refused */
@@ -108,20 +110,6 @@ export function listAccepted(engine: Engine, flow: Flow, person: Person): number
   const detail = accepted === "next" ? "all of it" : `it lacks ${accepted}`;
   engine.store.journal.audit(at, { flow: flow.flow, event: "list accepted", detail, person });
   return accepted === "next" ? null : accepted;
-}
-
-/** Inside a transaction. */
-export function ranNow({ store, clock }: Engine, { flow, name }: Flow, person: Person): void {
-  store.journal.audit(clock.now().wallMs, { flow, event: "run now", detail: name, person });
-}
-
-/** Inside a transaction. */
-export function wasDone(engine: Engine, deed: DoneElsewhere, person: Person): void {
-  engine.store.journal.audit(engine.clock.now().wallMs, {
-    event: deed,
-    detail: "",
-    person,
-  });
 }
 
 export function shownTables(engine: Engine, tables: Tables) {
@@ -300,20 +288,13 @@ export function expectDays<
   return days;
 }
 
-/** @throws OfficeError where this process cannot do it */
-export function needed<Part>(part: Part | undefined, what: string): Part {
-  if (part !== undefined) return part;
-  throw new OfficeError(what, "Use the fuelbridge command.");
-}
-
 /** @throws OfficeError for days that are none, and for a flow that is not there */
 export function comparing({ auditor, flows }: OfficeParts, asked: Reconciling) {
-  const able = needed(auditor, "Nothing can be reconciled here.");
-  const today = able.today();
+  const today = auditor.today();
   const period = { from: asked.from ?? `${today.slice(0, 8)}01`, to: asked.to ?? today };
   expectPeriod(period);
   if (asked.flow !== null) flowNamed(flows, asked.flow);
-  return { auditor: able, question: { period, flow: asked.flow, askedBy: asked.by } };
+  return { auditor, question: { period, flow: asked.flow, askedBy: asked.by } };
 }
 
 export function reconcileCost(parts: OfficeParts, asked: Reconciling) {
@@ -339,7 +320,6 @@ export function filling(
   { flows, backfills }: OfficeParts,
   { flow, from, to, share, by, note }: Backfilling,
 ): { readonly backfills: Backfills; readonly asked: Filling } {
-  const able = needed(backfills, "Nothing can be read anew here.");
   const named = flowNamed(flows, flow);
   expectPeriod({ from, to });
   if (!Number.isInteger(share) || share < 1 || share > SHARE_MAX)
@@ -347,7 +327,7 @@ export function filling(
       `${share} is no share of the month's requests.`,
       `Give whole percent from 1 to ${SHARE_MAX}: --share 5.`,
     );
-  return { backfills: able, asked: { flow: named, from, to, share, person: { by, note } } };
+  return { backfills, asked: { flow: named, from, to, share, person: { by, note } } };
 }
 
 /** `reading` also when the process that read has ended: the daemon goes on with it. */

@@ -4,8 +4,6 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
-import { usualBudget } from "../core/budget.ts";
-import type { Flow } from "../engine/engine.ts";
 import { keptFindings, lastMatch, matchTrouble, settleFinding } from "../engine/match.ts";
 import { unreadBy } from "../engine/breakers.ts";
 import { released, unread } from "../engine/daemon.ts";
@@ -17,16 +15,13 @@ import {
   latelyOf,
   listAccepted,
   looksOf,
-  ranNow,
   settleUnread,
   shownTables,
-  wasDone,
   backfillState,
   comparing,
   expectDays,
   filling,
   flowNamed,
-  needed,
   reconcileCost,
 } from "./people.ts";
 import {
@@ -69,7 +64,6 @@ import {
   toBook,
   trace,
 } from "./documents.ts";
-import { type MonthReport, monthReport } from "./month.ts";
 import { groupsOf, remember, shownGroup } from "./quarantine.ts";
 
 type Items = z.core.util.TupleItems;
@@ -119,7 +113,7 @@ export const questions = {
    * A request to the platform that a command makes by itself (`doctor`): waits for its place within the minute, and counts it
    * before it is sent, as the daemon's own.
    */
-  admit: ask([], ({ governor }) => needed(governor, "Nothing can be counted here.").admit("check")),
+  admit: ask([], ({ governor }) => governor.admit("check")),
   /** The days that documents which are stored and not delivered yet will be booked on (`doctor`). */
   toBook: ask([], ({ engine, flows }) => toBook(engine, flows)),
   /** What an endpoint keeps, by its own names (`doctor`). */
@@ -139,9 +133,7 @@ export const questions = {
   differences: ask([], ({ engine }) => knownDifferences(engine)),
 
   /** Orders, tickets, invoices and prices that are stored, compared with each other: nobody is asked. What is found is kept. */
-  match: act([MatchAsked], ({ matcher }, asked) =>
-    needed(matcher, "Nothing can be matched here.").match(expectDays(asked)),
-  ),
+  match: act([MatchAsked], ({ matcher }, asked) => matcher.match(expectDays(asked))),
   /** What the last run found and people have not settled, with what they have. */
   findings: ask([], ({ engine }) => ({
     last: lastMatch(engine),
@@ -251,8 +243,9 @@ export const questions = {
   /** What people did, the newest first, a page at a time, after an id; null: from the newest. */
   deeds: ask([text.nullable()], ({ engine }, before) => deedsOf(engine, before)),
   /** Writes down what a person did elsewhere: users, logins. */
-  wasDone: act([DoneElsewhere, Person], ({ engine }, deed, person) => {
-    engine.store.transaction(() => wasDone(engine, deed, person));
+  wasDone: act([DoneElsewhere, Person], ({ engine: { store, clock } }, event, person) => {
+    const entry = { event, detail: "", person };
+    store.transaction(() => store.journal.audit(clock.now().wallMs, entry));
     return null;
   }),
 
@@ -281,7 +274,7 @@ export const questions = {
     return cost;
   }),
   /** The newest first. */
-  backfills: ask([], ({ backfills }) => (backfills?.list() ?? []).map(backfillState)),
+  backfills: ask([], ({ backfills }) => backfills.list().map(backfillState)),
 
   /** Makes flows due at once; "all" for every flow. Only a running daemon can. */
   runNow: act([text, Person.optional()], ({ engine, flows, daemon }, name, person) => {
@@ -304,20 +297,19 @@ export const questions = {
         `${name === "all" ? "No flow looks" : `${name} does not look`}: ${stop.message}.`,
         `${stop.next} Once that is done: \`fuelbridge release ${stop.code}\`.`,
       );
-    engine.store.transaction(() => {
-      if (person !== undefined) for (const flow of looking) ranNow(engine, flow, person);
+    const { store, clock } = engine;
+    const at = clock.now().wallMs;
+    store.transaction(() => {
+      for (const { flow, name: detail } of person === undefined ? [] : looking)
+        store.journal.audit(at, { flow, event: "run now", detail, person });
     });
     for (const flow of looking) daemon.wake(flow.name);
     const stopped = chosen.filter((flow) => !looking.includes(flow));
     return { flows: looking.map((flow) => flow.name), stopped: stopped.map((flow) => flow.name) };
   }),
   /** Nothing is read or sent by a flow until a person lets it go on, also after a restart. @throws OfficeError */
-  pause: act([text, Person], (parts, name, person) =>
-    held(parts, flowNamed(parts.flows, name), parts.engine.clock.now().wallMs, person),
-  ),
-  goOn: act([text, Person], (parts, name, person) =>
-    held(parts, flowNamed(parts.flows, name), null, person),
-  ),
+  pause: act([text, Person], (parts, name, person) => hold(parts, name, true, person)),
+  goOn: act([text, Person], (parts, name, person) => hold(parts, name, false, person)),
   /** What a flow's source has refused is seen to. @throws OfficeError where nothing of that name is */
   settleUnread: act([text, text, Person], ({ engine, flows }, name, what, person) => {
     const flow = flowNamed(flows, name);
@@ -345,17 +337,15 @@ export const questions = {
   /** The cross-reference tables, with the rows that documents wait for. */
   tables: ask([], (parts) => {
     takeIn(parts);
-    return shownTables(parts.engine, needed(parts.tables, NO_TABLES));
+    return shownTables(parts.engine, parts.tables);
   }),
   /** Adds a row to a cross-reference table. It counts at once. @throws OfficeError, ConfigurationError */
   addRow: act([AddingRow, Person], ({ engine, tables }, adding, person) =>
-    addRow(engine, needed(tables, NO_TABLES), adding, person),
+    addRow(engine, tables, adding, person),
   ),
 };
 
 const groupsIn = (chosen: readonly Chosen[]): string[] => chosen.map(({ group }) => group);
-
-const NO_TABLES = "There are no cross-reference tables here.";
 
 type Questions = typeof questions;
 export type QuestionName = keyof Questions;
@@ -376,28 +366,12 @@ const officeOf = (asked: (name: QuestionName) => Asked): Office =>
 
 export const isQuestion = (name: string): name is QuestionName => Object.hasOwn(questions, name);
 
-/** The office over a store that this process holds. `month`: by default that of this store and the usual limits. */
-export function storeOffice(
-  given: Omit<OfficeParts, "month"> & { readonly month?: MonthReport },
-): Office {
-  const { engine, flows } = given;
-  const { store, clock } = engine;
-  const month =
-    given.month ??
-    monthReport({
-      spent: (month) => store.journal.spent(month),
-      store,
-      clock,
-      flows,
-      budget: usualBudget,
-      minute: () => null,
-    });
-  const parts = { ...given, month };
-  return officeOf((name) => {
+/** The office over a store that this process holds. */
+export const storeOffice = (parts: OfficeParts): Office =>
+  officeOf((name) => {
     const answer = questions[name].answer as (...args: unknown[]) => unknown;
     return async (...args) => answer(parts, ...args);
   });
-}
 
 const STARTED = new Date().toISOString();
 
@@ -422,19 +396,8 @@ export function readingOffice(office: Office, command: string): Office {
   };
 }
 
-function held(
-  { engine, daemon }: OfficeParts,
-  flow: Flow,
-  sinceMs: number | null,
-  person: Person,
-): { flow: string } {
-  engine.store.transaction(() => hold(engine, flow, sinceMs, person));
-  daemon?.nudge();
-  return { flow: flow.name };
-}
-
 function clearedStop(
-  { engine, daemon, endpoints = new Map() }: OfficeParts,
+  { engine, daemon, endpoints }: OfficeParts,
   breaker: string,
   by: string,
   note?: string,

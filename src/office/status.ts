@@ -48,29 +48,28 @@ export interface Stop {
 export interface OfficeParts {
   readonly engine: Engine;
   readonly flows: readonly Flow[];
-  /** By their names; left out: none of them calls us. */
-  readonly endpoints?: ReadonlyMap<string, Pick<Endpoint, "presence" | "readAgain">>;
+  /** By their names. */
+  readonly endpoints: ReadonlyMap<string, Pick<Endpoint, "presence" | "readAgain">>;
   /** Null when no daemon runs in this process. */
   readonly daemon: Daemon | null;
   readonly version: string;
   readonly startedAt: Date;
   readonly month: MonthReport;
   /** What keeps requests from being carried to the platform, though none has met it yet. */
-  readonly trouble?: () => Pick<Stop, "since" | "message" | "next"> | null;
-  /** What will stop unless a person acts; left out: nothing is known ahead. */
-  readonly warnings?: () => readonly Warning[];
-  /** Left out: nothing can be reconciled here. */
-  readonly auditor?: Auditor;
-  /** Compares papers that are stored. Left out: none can be compared here. */
-  readonly matcher?: Matcher;
-  /** What the daemon reconciles by itself; left out: nothing. */
-  readonly nightly?: Nightly | null;
-  /** Admits what commands send by themselves; left out: nothing. */
-  readonly governor?: Governor;
-  /** Left out: no past period can be read anew here. */
-  readonly backfills?: Backfills;
-  /** Left out: there are no cross-reference tables to be shown. */
-  readonly tables?: Tables;
+  readonly trouble: () => Pick<Stop, "since" | "message" | "next"> | null;
+  /** What will stop unless a person acts. */
+  readonly warnings: () => readonly Warning[];
+  readonly auditor: Auditor;
+  /** Compares papers that are stored. */
+  readonly matcher: Matcher;
+  /** What the daemon reconciles by itself; null: nothing. */
+  readonly nightly: Nightly | null;
+  /** Admits what commands send by themselves. */
+  readonly governor: Governor;
+  /** Reads past periods anew. */
+  readonly backfills: Backfills;
+  /** The cross-reference tables. */
+  readonly tables: Tables;
 }
 
 /** The process that works on the store. `command`: left out where it is `fuelbridge run`. */
@@ -93,8 +92,8 @@ export function status(parts: OfficeParts) {
     /** When both sides last agreed, and their amount in the company's currency; null: never, as far as anybody has looked. */
     agreed: agreed.get(flow.name) ?? null,
   }));
-  const callers = callersOf(parts.endpoints ?? new Map(), all);
-  const reconciliation = reconciliationStatus(engine, parts.nightly ?? null, parts.auditor);
+  const callers = callersOf(parts.endpoints, all);
+  const reconciliation = reconciliationStatus(engine, parts.nightly, parts.auditor);
   const stops = stopsBeside(callers, stopsOf(parts));
   const quarantine = groupsOf(engine);
   const late = lateIn(engine, quarantine, {
@@ -132,7 +131,7 @@ export function status(parts: OfficeParts) {
     flows: states,
     stops,
     /** What a person should do before something stops; nothing of it makes this unhealthy yet. */
-    warnings: parts.warnings?.() ?? [],
+    warnings: parts.warnings(),
     /** What the platform's records have that the contract does not know; it stops nothing. */
     drift: driftsOf(parts),
     /** Endpoints that call us, and what waits for their next call. */
@@ -171,7 +170,7 @@ const DRIFT_NEWS_MS = 3 * 24 * 3_600_000;
 /** Findings that nobody has settled, and of them those above the amount that the site wants to be told of. */
 function matchingStatus({ engine, matcher }: OfficeParts) {
   const open = keptFindings(engine).filter(({ state }) => state === "open");
-  const above = matcher?.alertAbove ?? null;
+  const above = matcher.alertAbove;
   return {
     /** ISO 8601 UTC; null: never. */
     lastAt: lastMatch(engine)?.at ?? null,
@@ -199,7 +198,7 @@ function matchingStatus({ engine, matcher }: OfficeParts) {
 
 /** The store tells of what a request has met; the queue, of what the next one would. */
 function stopsOf({ engine, trouble }: OfficeParts): Stop[] {
-  const now = trouble?.() ?? null;
+  const now = trouble();
   const queue =
     now === null ? [] : [{ breaker: "receiver", scope: "platform", retryAt: null, ...now }];
   const stops = engine.store.journal

@@ -6,7 +6,7 @@ import type { Change, Page } from "../core/contract.ts";
 import type { Answer } from "../core/outcome.ts";
 import { lost } from "../engine/delivered.ts";
 import { runFlow } from "../engine/daemon.ts";
-import { storeOffice } from "./questions.ts";
+import { storeOffice } from "../../test/support/office.ts";
 
 const signal = new AbortController().signal;
 const from = (file: string, change: Change): Change => ({ ...change, origin: file });

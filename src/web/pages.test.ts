@@ -16,7 +16,7 @@ import { asText } from "../views/text.ts";
 import { openTables } from "../config/crossref.ts";
 import { SourceUnavailable } from "../core/errors.ts";
 import { Daemon, runFlow } from "../engine/daemon.ts";
-import { storeOffice } from "../office/questions.ts";
+import { storeOffice } from "../../test/support/office.ts";
 import { openUsers, usersFile } from "./users.ts";
 
 const signal = new AbortController().signal;

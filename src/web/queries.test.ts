@@ -11,7 +11,7 @@ import { orders } from "../core/record.ts";
 import { runFlow } from "../engine/daemon.ts";
 import type { Store } from "../store/store.ts";
 import { catchUp } from "../office/documents.ts";
-import { storeOffice } from "../office/questions.ts";
+import { storeOffice } from "../../test/support/office.ts";
 import { routes } from "./routes.ts";
 
 const signal = new AbortController().signal;
