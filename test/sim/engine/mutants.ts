@@ -50,6 +50,11 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     from: "link === null || link.born === flow.side",
     to: "link === null || link.born !== null",
   },
+  "a delivery ticket that was corrected is made anew": {
+    file: "src/platform/sinks/sinks.ts",
+    from: "const document = { ticketId: item?.counterpart, ",
+    to: "const document = { ticketId: null, ",
+  },
   "a change after delivery is nothing new": {
     file: "src/engine/lifecycle.ts",
     from: "const isSame = link.content === made.content;",

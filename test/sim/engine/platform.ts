@@ -45,6 +45,8 @@ export class Platform {
   readonly connections = new Map<string, Stored>();
   readonly prices = new Map<string, Stored>();
   readonly rates = new Map<string, Stored>();
+  readonly payments = new Map<string, Stored>();
+  readonly tickets = new Map<string, Stored>();
   /** Companies by id: what they are to us, and the caller's id of them. */
   readonly companies = new Map<string, { name: string; role: string; externalId: string }>();
   readonly #world: World;
@@ -125,8 +127,17 @@ export class Platform {
       "/invoices": this.invoices,
       "/connections": this.connections,
       "/pricing/rack": this.prices,
+      "/payments": this.payments,
+      "/delivery-tickets": this.tickets,
     }[place];
-    if (table === undefined) return this.#failure(404, "NOT_FOUND");
+    if (table === undefined) {
+      const [, list, id] = /^\/(invoices|delivery-tickets)\/([^/]+)$/.exec(place) ?? [];
+      const all = list === "invoices" ? this.invoices : this.tickets;
+      const one = this.#visible(all).find((row) => row.id === id);
+      return one === undefined
+        ? this.#failure(404, "NOT_FOUND")
+        : this.#answer(200, { success: true, data: this.shown(one) });
+    }
     const wanted = query.get("search")?.toLowerCase() ?? "";
     const rows = this.#visible(table).filter((row) => searched(this, row).includes(wanted));
     return query.has("updatedSince") ? this.#walk(rows, query) : this.#page(rows, query);
@@ -266,7 +277,18 @@ export class Platform {
         ? { kind: "answer", status: 204, headers: this.#headers(), text: "" }
         : this.#failure(404, "NOT_FOUND");
     }
+    const [, list, id = ""] = /^\/(invoices|delivery-tickets)\/([^/]+)/.exec(path) ?? [];
+    const table = list === "invoices" ? this.invoices : this.tickets;
+    const isPaid = path.endsWith("/mark-paid");
+    if (method === "PUT")
+      return this.#changed(
+        table.get(id),
+        isPaid ? { paidAt: this.#world.iso(), ...fields, status: "PAID" } : fields,
+        lateMs,
+      );
     switch (path) {
+      case "/delivery-tickets":
+        return this.#created(this.tickets, { ...emptyTicket, ...fields }, lateMs);
       case "/invoices":
         return this.#created(this.invoices, { ...fields, ...issued(fields), byUs: true }, lateMs);
       case "/customers":
@@ -303,6 +325,18 @@ export class Platform {
       default:
         return this.#failure(404, "NOT_FOUND");
     }
+  }
+
+  /** A change that lands late is stamped with the time at which it was asked for. */
+  #changed(row: Stored | undefined, fields: Record<string, unknown>, lateMs: number): Exchange {
+    if (row === undefined) return this.#failure(404, "NOT_FOUND");
+    const updatedAt = this.#world.time;
+    const changed = { ...row, updatedAt, fields: { ...row.fields, ...fields } };
+    const write = (): void =>
+      void Object.assign(row, { updatedAt, fields: { ...row.fields, ...fields } });
+    if (lateMs > 2_000) this.#world.after(lateMs, write);
+    else write();
+    return this.#answer(200, { success: true, data: this.shown(changed) });
   }
 
   #price({ terminalId, product, price, unit }: Record<string, unknown>): void {
@@ -397,6 +431,20 @@ const searched = (platform: Platform, { fields }: Stored): string =>
   [fields["invoiceNumber"], platform.companies.get(String(fields["toCompanyId"]))?.name]
     .join(" ")
     .toLowerCase();
+
+const emptyTicket = {
+  orderId: null,
+  supplierCompanyId: US,
+  receiverCompanyId: null,
+  status: "DRAFT",
+  bolNumber: null,
+  driverName: null,
+  carrierCompanyName: null,
+  loadingTerminalName: null,
+  destinationName: null,
+  deliveryDate: null,
+  productLines: null,
+};
 
 /** What the platform adds to an invoice that is created. */
 const issued = (fields: Record<string, unknown>): Record<string, unknown> => ({

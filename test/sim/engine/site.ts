@@ -9,7 +9,15 @@ import { errors } from "../../../connectors/example/wire.ts";
 import { Ledger, type Row } from "../../../connectors/example/ledger.fixture.ts";
 import { LedgerError } from "../../../src/ledger/port.ts";
 import type { Rest } from "../../../src/ledger/rest.ts";
-import { InvoiceDocument, InvoiceRecord, PriceRecord } from "../../../src/ledger/documents.ts";
+import { bookedPaymentsReceived } from "../../../mappings/invoices.ts";
+import { statusOf } from "../../../mappings/values.ts";
+import { bookedPaidInvoices } from "../../../mappings/platform/records.ts";
+import {
+  decimal,
+  InvoiceDocument,
+  InvoiceRecord,
+  PriceRecord,
+} from "../../../src/ledger/documents.ts";
 import { type Ledger as Books, openLedger } from "../../../src/ledger/table.ts";
 import { calendarOf } from "../../../src/core/time.ts";
 import {
@@ -24,12 +32,16 @@ import { SourceUnavailable } from "../../../src/core/errors.ts";
 import { parseExact, stringifyExact } from "../../../src/core/json.ts";
 import { Daemon } from "../../../src/engine/daemon.ts";
 import type { Engine, Flow } from "../../../src/engine/engine.ts";
-import { EndedFreightRate } from "../../../src/platform/contract/documents.ts";
-import { CreateInvoice, ListedInvoice } from "../../../src/platform/contract/invoice.ts";
+import { EndedFreightRate, TicketDocument } from "../../../src/platform/contract/documents.ts";
+import {
+  CreateInvoice,
+  invoiceStatuses,
+  ListedInvoice,
+} from "../../../src/platform/contract/invoice.ts";
 import { CreateParty } from "../../../src/platform/contract/network.ts";
 import { sinks as platformSinks } from "../../../src/platform/parts.ts";
 import { openSink, ourselves } from "../../../src/platform/sinks/write.ts";
-import { walkSource } from "../../../src/platform/walk.ts";
+import { listingSource, walkSource } from "../../../src/platform/walk.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { Platform } from "./platform.ts";
 import { MINUTE, Process, type World } from "./world.ts";
@@ -49,6 +61,8 @@ export class Sides {
   readonly platform: Platform;
   readonly ledger = new Ledger("");
   readonly lists: Record<"customers" | "suppliers", Firm[]> = { customers: [], suppliers: [] };
+  /** Delivery tickets as a list of the ERP has them, with the gallons that it has now. */
+  readonly tickets: { id: string; gallons: number }[] = [];
   /** Rates that the ERP says have ended. */
   readonly ended: { id: string; connectionId: string }[] = [];
 
@@ -165,7 +179,7 @@ export function start(sides: Sides, folder: string): Running {
 }
 
 function flowsOf(sides: Sides, process: Process, store: Store): Flow[] {
-  const { platform, lists, ended } = sides;
+  const { platform, lists, ended, tickets } = sides;
   const { clock } = process;
   const client = platform.client(process);
   const reads = { client, clock, purpose: "read-back" } as const;
@@ -215,6 +229,21 @@ function flowsOf(sides: Sides, process: Process, store: Store): Flow[] {
       source: books.sources["invoices"] as Source,
       sink: opened("invoices"),
     }),
+    flow("payments", "platform.paymentsReceived", "erp.payments", {
+      mapping: bookedPaymentsReceived as never,
+      source: listingSource(client, { list: "listPayments", query: { role: "issuer" }, clock }),
+      sink: books.sinks["payments"] as Sink,
+    }),
+    flow("paid", "erp.paidInvoices", "platform.paidInvoices", {
+      mapping: bookedPaidInvoices as never,
+      source: books.sources["paidInvoices"] as Source,
+      sink: opened("paidInvoices"),
+    }),
+    flow("tickets", "erp.tickets", "platform.tickets", {
+      mapping: ticketMapping,
+      source: listed(process, () => tickets),
+      sink: opened("tickets"),
+    }),
     flow("prices", "erp.prices", "platform.rackPrices", {
       mapping: priceMapping,
       source: books.sources["prices"] as Source,
@@ -236,15 +265,15 @@ const config = ExampleConfig.parse({
   settleMs: LEDGER_SETTLE_MS,
 });
 
-/** Of the ledger's tables those that flows use here: an invoice waits for no payments. */
+/** Of the ledger's tables those that flows use here. */
 function booksOver(wire: Rest, process: Process): Books {
-  const { invoice, party, price } = tablesOf(wire, config);
+  const { invoice, payment, party, price } = tablesOf(wire, config);
   const now = () => new Date(process.clock.now().wallMs);
   return openLedger({
     name: "the ledger",
-    tables: { invoice, party, price },
+    tables: { invoice, payment, party, price },
     errors,
-    config: { settleMs: LEDGER_SETTLE_MS, settleAfter: 0 },
+    config: { settleMs: LEDGER_SETTLE_MS, settleAfter: 120 * MINUTE },
     surroundings: { now, ignore: {}, currency: "USD" },
   });
 }
@@ -285,6 +314,14 @@ const partyMapping = (kind: "customer" | "supplier") =>
     figures: noFigures,
   }) as never;
 
+const SALES = {
+  kind: "invoice",
+  what: "invoice",
+  known: invoiceStatuses,
+  booked: { OUTSTANDING: "open", PAID: "paid" },
+  ended: { VOID: "void" },
+} as const;
+
 const salesMapping = defineMapping({
   name: "sim/sales",
   kind: "invoice",
@@ -292,8 +329,9 @@ const salesMapping = defineMapping({
   output: InvoiceDocument,
   number: ({ invoiceNumber }) => invoiceNumber,
   map(invoice, references) {
-    const { id, invoiceNumber, status, subtotal, tax, total, payerCompanyId, dueDate } = invoice;
-    if (status === "DRAFT") return skip("a draft");
+    const { id, invoiceNumber, subtotal, tax, total, payerCompanyId, dueDate, paidAt } = invoice;
+    const booked = statusOf(references, SALES, invoice);
+    if (typeof booked !== "string") return booked;
     const companyId = payerCompanyId ?? "";
     const code = references.counterpart("customer", companyId);
     return {
@@ -301,11 +339,11 @@ const salesMapping = defineMapping({
       number: invoiceNumber,
       party: { code, name: String(invoice["payerName"]), companyId },
       type: "out" as const,
-      status: status === "VOID" ? ("void" as const) : ("open" as const),
+      status: booked,
       invoiceDate: dayOf(invoice.createdAt),
       dueDate: dueDate === null ? null : dayOf(dueDate),
-      paidDate: null,
-      ...(status === "VOID" ? { endedDate: dayOf(invoice.updatedAt) } : {}),
+      paidDate: paidAt === null ? null : dayOf(paidAt),
+      ...(booked === "void" ? { endedDate: dayOf(invoice.updatedAt) } : {}),
       description: null,
       lines: (invoice.lineItems ?? []).map(({ gallons, rate, amount }) => ({
         product: "ULSD-CLR",
@@ -357,6 +395,16 @@ const priceMapping = defineMapping({
   output: z.looseObject({ terminalId: z.string(), product: z.string() }),
   number: ({ list, product }) => `${list} ${product}`,
   map: ({ list, product, price }) => ({ terminalId: list, product, price, unit: "gal" }),
+  figures: noFigures,
+}) as never;
+
+const ticketMapping = defineMapping({
+  name: "sim/tickets",
+  kind: "delivery-ticket",
+  input: z.looseObject({ id: z.string(), gallons: decimal }),
+  output: TicketDocument,
+  number: ({ id }) => id,
+  map: ({ id, gallons }) => ({ ticketNumber: id, productLines: [{ gross_gallons: gallons }] }),
   figures: noFigures,
 }) as never;
 
