@@ -19,7 +19,15 @@ import {
 } from "../store/deliveries.ts";
 import type { QuarantinedRow } from "../store/queries.ts";
 import type { Disagreement, Finder } from "../store/reconciliation.ts";
-import { audit, countWaits, endpointOf, type Engine, type Flow, wantAttachment } from "./engine.ts";
+import {
+  audit,
+  countWaits,
+  endpointOf,
+  type Engine,
+  type Flow,
+  wantAttachment,
+  tellShared,
+} from "./engine.ts";
 import type { Acknowledging, Lost } from "../store/quarantine.ts";
 
 /** Booked twice here and once there is for a person: the link stays with the one that has it. */
@@ -47,6 +55,7 @@ export function arrived(
     }
     if (isAnother) reassigned(engine, flow, known);
     linkBoth(engine, flow, one, id, at);
+    if (id !== null) tellShared(engine, flow, one.number, id);
     wantAttachment(engine, flow, one, id, at);
     keepWait(engine, flow, one.delivery, waits[index] ?? null);
     hasten(engine, flow, one.delivery);

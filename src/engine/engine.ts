@@ -14,7 +14,14 @@ import type { Clock } from "../core/time.ts";
 import { type After, lengthOf } from "../core/pace.ts";
 import { monthAt } from "../core/budget.ts";
 import type { Counted, Entry } from "../store/journal.ts";
-import { type Carried, type Link, otherId, ownId, type Side } from "../store/deliveries.ts";
+import {
+  type Carried,
+  type Link,
+  otherId,
+  otherSide,
+  ownId,
+  type Side,
+} from "../store/deliveries.ts";
 import type { Store } from "../store/store.ts";
 import { Decimal } from "../core/decimal.ts";
 import { attachmentKind, attachmentMapping, attachmentText, NoFile } from "../core/attachment.ts";
@@ -186,6 +193,18 @@ export function tellSetBack(
     "changed under an earlier time than it had: the clock there was ahead and was put right";
   for (const { id, isSetBack } of news)
     if (isSetBack) audit(engine, flow, "notice", `${id} ${why}; it is taken as it is now`);
+}
+
+/** Of a firm that buys and sells, as far as nothing but its code and name says so. Inside a transaction. */
+export function tellShared(engine: Engine, flow: Flow, number: string, id: string): void {
+  const { kind } = flow.mapping;
+  for (const { mapping, side, sink } of engine.flows) {
+    const isTwin = mapping.kind !== kind && side === flow.side && sink.names !== undefined;
+    if (!isTwin || sink.names.what !== flow.sink.names?.what) continue;
+    const twin = engine.store.links.find(mapping.kind, otherSide(side), id);
+    const told = `${kind} ${number} and ${mapping.kind} ${twin?.number} are one ${sink.names.what} there, ${id}: nothing says that they are two. If they are, give one of them another name where it comes from`;
+    if (twin !== null) audit(engine, flow, "notice", told);
+  }
 }
 
 /** The flow `invoices.pdf` beside `invoices`: no configuration can name another one so, and both are paused together. */

@@ -4,6 +4,7 @@ import { times } from "../../../test/conformance/support.ts";
 import { delivery } from "../../../test/platform/deliver.ts";
 import { faultFor, items, never, outgoing, usePlatform } from "../../../test/platform/support.ts";
 import { engineOn } from "../../../test/support/engine.ts";
+import { officeOn } from "../../../test/support/office.ts";
 import { tempFolder } from "../../../test/support/folder.ts";
 import { defineMapping, type Linked, type Memory, type Sink } from "../../core/contract.ts";
 import { defined } from "../../core/defined.ts";
@@ -442,6 +443,11 @@ describe("customer and supplier of one code", () => {
         return runFlow(bench.engine, flows[kind], never);
       },
       cause: (kind: "customer" | "supplier") => told(flows[kind])?.cause,
+      async notices(): Promise<(string | null)[]> {
+        const asked = { from: null, to: null, after: 0, people: false };
+        const { entries } = await officeOn(bench.engine, Object.values(flows)).audit(asked);
+        return entries.filter(({ event }) => event === "notice").map(({ detail }) => detail);
+      },
       /** Bills this customer: the companies that were billed by now. */
       async bill(...codes: readonly string[]): Promise<readonly string[]> {
         invoices.push(...codes);
@@ -512,6 +518,9 @@ describe("customer and supplier of one code", () => {
       expect(await here.deliver(kind, bayou)).toBeNull();
       expect(here.linked(kind)).toBe(here.linked(other[kind]));
       expect(await connections("000101")).toHaveLength(1);
+      expect(await here.notices()).toEqual([
+        expect.stringContaining(`${kind} 000101 and ${other[kind]} 000101 are one party there`),
+      ]);
     },
   );
 
