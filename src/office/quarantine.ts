@@ -8,7 +8,6 @@ import { type Link, ownId } from "../store/deliveries.ts";
 import { hash } from "node:crypto";
 import { Decimal } from "../core/decimal.ts";
 import { type Leaf, leavesIn } from "../core/record.ts";
-import type { Kind } from "../core/kinds.ts";
 import { added, type CauseRow, type QuarantinedRow } from "../store/queries.ts";
 import type { Store } from "../store/store.ts";
 import { OfficeError } from "../core/errors.ts";
@@ -258,37 +257,29 @@ function groupOf(engine: Engine, { id, causes, nowMs, called }: Grouped) {
   const helps = helpsWith(code);
   const sinceMs = causes.reduce((oldest, one) => Math.min(oldest, one.sinceMs), first.sinceMs);
   const isSeveral = causes.length > 1 || first.several === true;
-  const said =
-    awaitsKind !== null
-      ? waiting(store, causes, awaitsKind)
-      : {
-          cause: isSeveral
-            ? (reason ?? togetherOf(code, field ?? "") ?? alike(first))
-            : first.cause,
-        };
+  const together = isSeveral ? (reason ?? togetherOf(code, field ?? "") ?? alike(first)) : null;
+  const { cause, next, awaited } =
+    awaitsKind === null
+      ? { cause: together ?? first.cause, next: first.next, awaited: null }
+      : waiting(store, causes, awaitsKind);
   const count = counted(causes);
   const lookup = table === null || key === null ? null : { table, key };
   const of = flows.find(({ name }) => name === flow);
   const counts = of === undefined ? null : store.deliveries.counts(of.flow);
-  const { many, awaited, title, accountant, operator } = voicesOf({
-    code,
-    kind: of?.mapping.kind ?? null,
-    flow,
-    from: of === undefined ? "erp" : endpointOf(of.from),
-    to: of === undefined ? "platform" : endpointOf(of.to),
-    count,
-    cause: said.cause,
-    awaited: "awaited" in said ? said.awaited : null,
-    helps,
-    lookup,
-    isAll: counts !== null && !counts.has("delivered") && counts.get("quarantined") === count,
-  });
+  const many = manyOf(count, of?.mapping.kind ?? null);
+  const awaits = lookup === null ? awaited : `one row of ${lookup.table}: ${lookup.key}`;
+  const from = of === undefined ? "erp" : endpointOf(of.from);
+  const to = of === undefined ? "platform" : endpointOf(of.to);
+  const isAll = counts !== null && !counts.has("delivered") && counts.get("quarantined") === count;
+  const where = isAll
+    ? `Everything that the flow "${flow}" has is refused alike: look at its configuration before the documents.`
+    : `Other documents of the flow "${flow}" go through: it is these documents, not the configuration.`;
   const shown = {
     id,
     flow,
     code,
-    cause: said.cause,
-    next: "next" in said ? said.next : first.next,
+    cause,
+    next,
     count,
     /** Of the oldest one, ISO 8601 UTC, and how long ago that is. */
     since: new Date(sinceMs).toISOString(),
@@ -298,10 +289,14 @@ function groupOf(engine: Engine, { id, causes, nowMs, called }: Grouped) {
     /** `12 invoices` */
     many,
     /** What all of them wait for, by its name; null: it is another cause. */
-    awaits: awaited,
-    title,
-    accountant,
-    operator,
+    awaits,
+    /** `12 invoices wait for one product: ULSD-DYED` */
+    title:
+      awaits === null
+        ? `${many}: ${cause}`
+        : `${many} ${count === 1 ? "waits" : "wait"} for ${awaits}`,
+    accountant: forAccountant(code, { key: lookup?.key ?? null, helps, from, to, count }),
+    operator: `${flow}, code ${code}. ${where}`,
     /** The row of a cross-reference table that all of them wait for; null: it is another cause. */
     lookup,
     /** What people know the oldest of them by; null: there are too many groups. */
@@ -468,48 +463,20 @@ function gone({ store, dayOf }: Engine, id: string): OfficeError {
 }
 
 interface Voiced {
-  readonly code: string;
-  readonly kind: Kind | null;
-  readonly flow: string;
+  /** Of the row that is missing; null: it is another cause. */
+  readonly key: string | null;
   /** Where the record is, and where it goes: `erp`, `platform`. */
   readonly from: string;
   readonly to: string;
   readonly count: number;
-  readonly cause: string;
-  /** The document or documents that all wait for: `customer 000113`; null: it is another cause. */
-  readonly awaited: string | null;
   readonly helps: readonly Action[];
-  readonly lookup: { readonly table: string; readonly key: string } | null;
-  /** Has the flow delivered nothing, and is all that it has of this group? */
-  readonly isAll: boolean;
 }
 
-/** `title`: `12 invoices wait for one product: ULSD-DYED.` */
-function voicesOf(group: Voiced) {
-  const { code, count, cause, lookup, flow, isAll } = group;
-  const many = manyOf(count, group.kind);
-  const awaited = lookup === null ? group.awaited : `one row of ${lookup.table}: ${lookup.key}`;
-  const title =
-    awaited === null
-      ? `${many}: ${cause}`
-      : `${many} ${count === 1 ? "waits" : "wait"} for ${awaited}`;
-  const where = isAll
-    ? `Everything that the flow "${flow}" has is refused alike: look at its configuration before the documents.`
-    : `Other documents of the flow "${flow}" go through: it is these documents, not the configuration.`;
-  return {
-    many,
-    awaited,
-    title,
-    accountant: forAccountant(group),
-    operator: `${flow}, code ${code}. ${where}`,
-  };
-}
-
-function forAccountant({ code, lookup, helps, from, to, count }: Voiced): string {
+function forAccountant(code: string, { key, helps, from, to, count }: Voiced): string {
   const [it, is] = count === 1 ? ["it", "is"] : ["they", "are"];
-  if (lookup !== null)
+  if (key !== null)
     return (
-      `Nobody has said yet what ${sideName(to)} calls ${lookup.key}. Add that row, then retry: ` +
+      `Nobody has said yet what ${sideName(to)} calls ${key}. Add that row, then retry: ` +
       `${it} ${is} delivered as ${it} ${is}.`
     );
   const own = BY_CODE[code as FaultCode];
