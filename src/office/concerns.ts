@@ -43,6 +43,10 @@ const concern = (told: Told): Concern => ({
   ...told,
 });
 
+/** Of what there may be. */
+const concernOf = <Value>(value: Value | null, told: (value: Value) => Told): Concern[] =>
+  value === null ? [] : [concern(told(value))];
+
 export const concernsOf = (status: Status): Concern[] => [...wrongIn(status), ...ofDrift(status)];
 
 /** Without what the platform tells beyond its contract: that stops nothing. */
@@ -97,18 +101,14 @@ function ofBothSides({ reconciliation }: Status): Concern[] {
   const { confirmed, first } = differences;
   const named = first.map(({ kind, number, cause }) => `${kind} ${number}: ${cause}`).join("\n");
   return [
-    ...(confirmed === 0
-      ? []
-      : [
-          concern({
-            key: "differences",
-            urgent: true,
-            title: `Both sides differ in ${counted(confirmed, "record")}`,
-            detail: named,
-            next: "fuelbridge reconcile --last names each with both values.",
-            page: { name: "reconciliation" },
-          }),
-        ]),
+    ...concernOf(confirmed === 0 ? null : confirmed, (count) => ({
+      key: "differences",
+      urgent: true,
+      title: `Both sides differ in ${counted(count, "record")}`,
+      detail: named,
+      next: "fuelbridge reconcile --last names each with both values.",
+      page: { name: "reconciliation" },
+    })),
     ...notCompared.map(({ endpoint, kind = "", what = "", why, next }) =>
       concern({
         key: `not compared ${endpoint} ${kind} ${what}`.trim(),
@@ -129,35 +129,30 @@ function ofBothSides({ reconciliation }: Status): Concern[] {
 }
 
 const ofMatching = ({ matching: { trouble } }: Status): Concern[] =>
-  trouble === null
-    ? []
-    : [
-        concern({
-          key: "papers not compared",
-          title: "Orders, tickets, invoices and prices could not be compared",
-          since: trouble.at,
-          detail: trouble.message,
-          next: trouble.next,
-          page: { name: "match" },
-        }),
-      ];
+  concernOf(trouble, ({ at, message, next }) => ({
+    key: "papers not compared",
+    title: "Orders, tickets, invoices and prices could not be compared",
+    since: at,
+    detail: message,
+    next,
+    page: { name: "match" },
+  }));
 
 const toFlow = ({ name }: FlowStatus): Page => ({ name: "flows", flow: name });
 
-const ofFailure = (flow: FlowStatus): Concern[] =>
-  flow.lastError === null || waitsForRequests(flow.lastError.code)
-    ? []
-    : [
-        concern({
-          key: `flow ${flow.name} ${flow.lastError.code}`,
-          urgent: true,
-          title: `Flow ${flow.name} is stopped`,
-          since: flow.failingSince,
-          detail: flow.lastError.message,
-          next: flow.lastError.next,
-          page: toFlow(flow),
-        }),
-      ];
+function ofFailure(flow: FlowStatus): Concern[] {
+  const { name, lastError, failingSince } = flow;
+  const failed = lastError === null || waitsForRequests(lastError.code) ? null : lastError;
+  return concernOf(failed, ({ code, message, next }) => ({
+    key: `flow ${name} ${code}`,
+    urgent: true,
+    title: `Flow ${name} is stopped`,
+    since: failingSince,
+    detail: message,
+    next,
+    page: toFlow(flow),
+  }));
+}
 
 /** What lies there and is not read, and what waits behind it; not what is still being written. */
 const ofUnread = (flow: FlowStatus): Concern[] =>
@@ -188,17 +183,13 @@ function heldBack({ count, names }: FlowStatus["unread"][number]["behind"]): str
 }
 
 const ofSilence = (flow: FlowStatus): Concern[] =>
-  flow.silence === null
-    ? []
-    : [
-        concern({
-          key: `silent flow ${flow.name}`,
-          title: `Flow ${flow.name} brings nothing`,
-          detail: flow.silence.message,
-          next: flow.silence.next,
-          page: toFlow(flow),
-        }),
-      ];
+  concernOf(flow.silence, ({ message, next }) => ({
+    key: `silent flow ${flow.name}`,
+    title: `Flow ${flow.name} brings nothing`,
+    detail: message,
+    next,
+    page: toFlow(flow),
+  }));
 
 const ofLate = (flow: FlowStatus): Concern[] =>
   flow.late
@@ -217,15 +208,13 @@ const ofLate = (flow: FlowStatus): Concern[] =>
 /** One that calls us, and has not for too long. */
 const ofCallers = ({ callers }: Status): Concern[] =>
   callers.flatMap(({ endpoint, silence, waiting }) =>
-    silence === null
-      ? []
-      : concern({
-          key: `silent ${endpoint}`,
-          urgent: true,
-          title: `${endpoint} does not call`,
-          detail: `${silence.message} ${counted(waiting, "document waits", "documents wait")} for it.`,
-          next: silence.next,
-        }),
+    concernOf(silence, ({ message, next }) => ({
+      key: `silent ${endpoint}`,
+      urgent: true,
+      title: `${endpoint} does not call`,
+      detail: `${message} ${counted(waiting, "document waits", "documents wait")} for it.`,
+      next,
+    })),
   );
 
 /** Each cause by itself: one that is new beside an old one is told. What clears by itself is not. */
@@ -270,18 +259,23 @@ function ofBudget({ requests, flows }: Status): Concern[] {
         page,
       }),
     ];
-  const { at, stops } = forecast.runsOut ?? {};
-  const fast = slowed === null ? [] : [tooFast(slowed, page)];
-  if (at === undefined) return fast;
   return [
-    ...fast,
-    concern({
+    // A fault uses up no month within an hour: looks go slowly until a person has seen to it, or the month has caught up.
+    ...concernOf(slowed, (fast) => ({
+      key: "budget haste",
+      urgent: true,
+      title: "The platform is read so fast that the month would not last",
+      detail: slowedText(fast),
+      next: `If it is a fault (a clock that is wrong, a program that asks again and again), mend it, or pause the flow until then: fuelbridge pause. If it is meant (a first reading, a backfill), it goes on by itself; platform.budget.share.hour lets it go faster.`,
+      page,
+    })),
+    ...concernOf(forecast.runsOut, ({ at, stops }) => ({
       key: `budget forecast ${month}`,
       title: `The requests of ${month} will not last`,
       detail: `${used} of ${perMonth} are used; as it goes they end at ${at} (${stops} stop then).`,
       next: "fuelbridge budget plan proposes intervals that fit.",
       page,
-    }),
+    })),
   ];
 }
 
@@ -294,18 +288,6 @@ export function slowedText({ requests, most, by }: Slowed): string {
       ? ""
       : `; most of today's were for ${by.flow ?? "no flow"}: ${by.purpose} ${by.requests}`;
   return `Looks are ${requests} requests ahead of what the month allows; from ${most} on they go slowly, and writes as always${whose}.`;
-}
-
-/** A fault uses up no month within an hour: looks go slowly until a person has seen to it, or the month has caught up. */
-function tooFast(slowed: Slowed, page: Page) {
-  return concern({
-    key: "budget haste",
-    urgent: true,
-    title: "The platform is read so fast that the month would not last",
-    detail: slowedText(slowed),
-    next: `If it is a fault (a clock that is wrong, a program that asks again and again), mend it, or pause the flow until then: fuelbridge pause. If it is meant (a first reading, a backfill), it goes on by itself; platform.budget.share.hour lets it go faster.`,
-    page,
-  });
 }
 
 /** What came new in the last days: it stops nothing, and its mapping may want it. */
