@@ -452,7 +452,7 @@ export async function push(
 async function deliverThere(engine: Engine, flow: Flow, signal: AbortSignal): Promise<Delivered> {
   const { store, clock } = engine;
   const isWaiting = (): boolean =>
-    store.requests.openCount(flow.flow) + store.deliveries.pending(flow.flow, 0, 1).length > 0;
+    store.requests.openCount(flow.flow) > 0 || store.deliveries.counts(flow.flow).has("pending");
   const stopped = () => blocked(engine, [endpointOf(flow.to)]);
   if (flow.sink.place === undefined) await redirect(engine, flow);
   else if (isWaiting()) {

@@ -58,7 +58,7 @@ const ASKED_SELDOM = [
   // By receivers that cannot be asked, for a reconciliation.
   /^select delivery\.request, shown_id\(record\.id\) as id, delivery\.number/,
   // By a person, who chooses documents of a flow: 401 at most.
-  /^select record from flow cross join record on .* limit \?$/s,
+  /^select record from flow cross join record on .* limit \+\?$/s,
   // By a list that was read whole, and has as many records as it reads here.
   /^select (record|shown_id\(id\) as id, whole_record\(.*\) as text) from record\s+where flow = \+\?/s,
   // At the start at which a flow leads to another receiver than before.
@@ -75,6 +75,11 @@ test("no statement of daily work reads a table that grows with the documents", (
       !ASKED_SELDOM.some((seldom) => seldom.test(sql)),
   );
   expect(scanning).toEqual([]);
+});
+
+test("no statement is planned anew for the number of rows that is asked for, or for a value that is compared", () => {
+  const bound = /(?:[=<>]|\b(?:limit|offset|like))\s*[?:]/i;
+  expect(plans().filter(({ sql }) => bound.test(sql))).toEqual([]);
 });
 
 test("what people choose documents by is read in the order of an index, and never sorted first", () => {

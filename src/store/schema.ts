@@ -5,23 +5,18 @@
  */
 import { deliveryMoves } from "../core/record.ts";
 import { legalMoves } from "../core/request.ts";
+import { isOneOf } from "./statements.ts";
 
-/**
- * A table of legal moves as SQL: even a faulty statement cannot make another. A list of three or more values after `in` is
- * a table that SQLite makes for each row, so the values are compared one by one (ADR 0001).
- */
+/** A table of legal moves as SQL: even a faulty statement cannot make another. */
 function legal(table: Readonly<Record<string, readonly string[]>>): string {
   return Object.entries(table)
     .filter(([, targets]) => targets.length > 0)
-    .map(([from, targets]) => {
-      const isOne = targets.map((to) => `new.state = '${to}'`).join(" or ");
-      return `old.state = '${from}' and (${isOne})`;
-    })
+    .map(([from, targets]) => `old.state = '${from}' and ${isOneOf("new.state", targets)}`)
     .join(" or ");
 }
 
 /** Of deliveries, as their index has it. */
-export const IS_CLOSED = "(state = 'echo' or state = 'skipped' or state = 'resolved')";
+export const IS_CLOSED = isOneOf("state", ["echo", "skipped", "resolved"]);
 
 const flows = `
   create table flow (
@@ -202,8 +197,7 @@ const documents = `
     record integer not null references record,
     revision text not null,
     received_ms integer not null,
-    state text not null default 'pending' check (state in
-      ('pending', 'frozen', 'delivered', 'skipped', 'echo', 'quarantined', 'resolved', 'superseded')),
+    state text not null default 'pending' check ${isOneOf("state", Object.keys(deliveryMoves))},
     request integer references request,
     -- Goes only with those of the same group: parts of a refused batch (src/engine/deliver.ts).
     bisect_group integer,

@@ -80,16 +80,15 @@ export function openStore(folder: string): Store {
     }
     sent.leaving(atMs);
   });
+  const saving = database.transaction((work: () => unknown) => {
+    all.journal.saveSpending();
+    return work();
+  });
   const transaction = <T>(work: () => T): T =>
     guarded(path, () => {
       all.links.forget();
       try {
-        const result = database
-          .transaction(() => {
-            all.journal.saveSpending();
-            return work();
-          })
-          .immediate();
+        const result = saving.immediate(work) as T;
         sent.committed();
         return result;
       } finally {
