@@ -1,11 +1,12 @@
 /**
- * `npm run bench [pull|road|growth|outbound|workers|tryton|reconcile|match|demo|memory|companies|large-file|files|sandbox|house|console|requests]`: without a name all of them, one after the other.
+ * `npm run bench [pull|road|growth|outbound|workers|faults|tryton|reconcile|match|demo|memory|companies|large-file|files|sandbox|house|console|requests]`: without a name all of them, one after the other.
  * Figures move with the machine; the ratios, taken in one run, are what counts. A target that is missed is said and
  * fails nothing.
  */
 import { parseArgs } from "node:util";
 import { benchConsole } from "./console.ts";
 import { benchDemo } from "./demo.ts";
+import { benchFaults } from "./faults.ts";
 import { benchFiles, benchIdoc } from "./files.ts";
 import { benchGrowth } from "./growth.ts";
 import { benchHouse } from "./house.ts";
@@ -44,6 +45,7 @@ const benches: Readonly<Record<string, () => Promise<void>>> = {
   growth: () => benchGrowth(10_000, 1_000_000, Math.ceil(rounds / 2)),
   outbound: () => benchOutbound(Number(values.jobs), rounds),
   workers: () => benchWorkers(Math.ceil(Number(values.jobs) / 5), rounds),
+  faults: () => benchFaults(Math.ceil(rounds / 2)),
   tryton: () => benchTryton(200, rounds),
   reconcile: async () => {
     await benchReconcile(20_000, rounds);

@@ -14,7 +14,16 @@ import { table } from "../src/views/text.ts";
 import { remoteOffice } from "../src/office/remote.ts";
 import type { Office } from "../src/office/questions.ts";
 import type { Status } from "../src/office/answers.ts";
-import { inFolder, root, say, startPlatform, stop, verdict, whole } from "./support.ts";
+import {
+  cpuSecondsOf,
+  inFolder,
+  root,
+  say,
+  startPlatform,
+  stop,
+  verdict,
+  whole,
+} from "./support.ts";
 import { memoryOf } from "../test/support/memory.ts";
 
 const BACKFILL = 200_000;
@@ -204,12 +213,9 @@ async function startCompanies(config: string, url: string) {
     if (running === COMPANIES) break;
   }
   daemon.stdout.resume();
-  const [, fields = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
-  const [user, system] = fields.split(" ").slice(11, 13).map(Number) as [number, number];
-  return { daemon, pid, cpuS: (user + system) / TICKS_PER_S };
+  return { daemon, pid, cpuS: cpuSecondsOf(pid) };
 }
 
-const TICKS_PER_S = 100;
 const COMPANY_NAMES = Array.from({ length: COMPANIES }, (_, at) => `c${at}`);
 
 /** The demo's configuration for each of them, over an ERP folder of its own; whose is what goes by the last digits of numbers. */

@@ -1,7 +1,7 @@
 /** What the benchmarks share: processes of their own, what those use, and figures for people. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -17,6 +17,7 @@ export interface Platform {
   readonly controlUrl: string;
   /** The supplier's. */
   readonly apiKey: string;
+  readonly pid: number;
   generateInvoices(count: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -38,6 +39,7 @@ export async function startPlatform(scenario: string): Promise<Platform> {
     url: baseUrl,
     controlUrl,
     apiKey: await unlimitedKey(controlUrl),
+    pid: child.pid as number,
     generateInvoices: async (invoices) => {
       await control(controlUrl, "POST", "/generate", { key: "supplier", invoices });
     },
@@ -86,6 +88,15 @@ export async function moveDueDates(controlUrl: string, invoices: number): Promis
     await control(controlUrl, "PATCH", `/records/invoices/${id}`, moved);
   }
 }
+
+/** What a process has computed so far. */
+export function cpuSecondsOf(pid: number): number {
+  const [, fields = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
+  const [user, system] = fields.split(" ").slice(11, 13).map(Number) as [number, number];
+  return (user + system) / TICKS_PER_S;
+}
+
+const TICKS_PER_S = 100;
 
 export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -37,7 +37,7 @@ export class SharedQueue {
 
   static async open(folder: string): Promise<SharedQueue> {
     const queue = new SharedQueue(await freePort(), join(folder, "redis"));
-    await queue.#startRedis();
+    await queue.startRedis();
     return queue;
   }
 
@@ -60,7 +60,7 @@ export class SharedQueue {
       this.harm.workersKilled++;
       await this.startWorker(site);
     } else if (draw < 0.6) {
-      await this.#client.flushall();
+      await this.flush();
       this.harm.redisFlushed++;
     } else if (draw < 0.8) {
       this.#redis?.kill("SIGSTOP");
@@ -68,10 +68,10 @@ export class SharedQueue {
       this.#redis?.kill("SIGCONT");
       this.harm.redisPaused++;
     } else {
-      await this.#killRedis();
+      await this.killRedis();
       this.harm.redisKilled++;
       await pause(random.int(0, 300));
-      await this.#startRedis();
+      await this.startRedis();
     }
   }
 
@@ -79,10 +79,14 @@ export class SharedQueue {
     this.#worker?.kill("SIGKILL");
     await this.#worker?.ended;
     this.#client.disconnect();
-    await this.#killRedis();
+    await this.killRedis();
   }
 
-  async #startRedis(): Promise<void> {
+  async flush(): Promise<void> {
+    await this.#client.flushall();
+  }
+
+  async startRedis(): Promise<void> {
     mkdirSync(this.#folder, { recursive: true });
     const own = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder];
     const kept = ["--appendonly", "yes", "--save", "", "--maxmemory-policy", "noeviction"];
@@ -90,13 +94,15 @@ export class SharedQueue {
     await until("Redis", async () => (await this.#client.ping()) === "PONG");
   }
 
-  async #killRedis(): Promise<void> {
+  /** `forgets`: its disk, too. */
+  async killRedis({ forgets = false } = {}): Promise<void> {
     const redis = this.#redis;
     this.#redis = null;
     if (redis === null) return;
     const ended = once(redis, "exit");
     redis.kill("SIGKILL");
     await ended;
+    if (forgets) rmSync(this.#folder, { recursive: true });
   }
 }
 
