@@ -141,7 +141,7 @@ export function openSharedGovernor(hub: Hub, keys: Keys, options: GovernorOption
   const minute = { used: 0, opensAtMs: 0, why: "minute" as keyof typeof whys, since: "" };
   /** Places of requests that have no answer yet, the oldest first. */
   const flying: { readonly place: string; readonly untilMs: number }[] = [];
-  const watched = watch(hub, options, { scope: "queue" }, look);
+  const watched = watch(hub, options, look);
 
   const spent = (name: string): Spent => Object.fromEntries(group.summed(name, 1));
 

@@ -245,12 +245,11 @@ const LOOK_MS = 2_000;
 
 /**
  * Looks once Redis is connected, or is known not to be, and then again and again, whether all is well; tells when trouble begins
- * and ends. `found`: what is wrong besides, where Redis itself can be relied on. `about`: goes with what is told.
+ * and ends. `found`: what is wrong besides, where Redis itself can be relied on.
  */
 export function watch(
   hub: Hub,
   { note, lookMs = LOOK_MS }: Watching,
-  about: Readonly<Record<string, unknown>>,
   found: () => Promise<Trouble | null>,
 ) {
   /** `since`: ISO 8601 UTC. */
@@ -278,8 +277,8 @@ export function watch(
     const before = trouble;
     trouble = now === null ? null : { ...now, since: before?.since ?? new Date().toISOString() };
     if (now?.code === before?.code) return;
-    if (now === null) note("going on", about);
-    else note("stopped", { ...about, detail: now.message, next: now.next });
+    if (now === null) note("going on", { scope: "queue" });
+    else note("stopped", { scope: "queue", detail: now.message, next: now.next });
   }
   const stopping = new AbortController();
   const stopped = new Promise((resolve) => stopping.signal.addEventListener("abort", resolve));

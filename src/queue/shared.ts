@@ -297,7 +297,7 @@ export function openSharedWorker<Request>(options: SharedOptions, sender: Sender
     runRetryDelay: 1_000,
   });
   worker.on("error", () => {});
-  const { looked, stop, trouble } = watch(hub, options, {}, async () => {
+  const { looked, stop, trouble } = watch(hub, options, async () => {
     if (!isClosing) await hub.ask(hub.redis.set(keys.worker, "", "PX", WORKER_ALIVE_MS));
     return null;
   });
