@@ -75,6 +75,39 @@ test("papers are matched each night, also where the comparison before it failed"
   }
 });
 
+test("a site whose machine is off every night is compared in the first morning", async () => {
+  await advance(1);
+  const { nightly } = nights();
+  expect(nightly.dueMs()).toBeLessThan(office.bench.clock.now().wallMs);
+});
+
+test("a night by a clock that was a year ahead delays neither the next ones nor the word about what differs", async () => {
+  const { nightly, run } = nights();
+  const { clock, store } = office.bench;
+  const [first] = (await office.ask()).cases.filter(({ number }) => number === "INV-1");
+  if (first === undefined) throw new Error("no INV-1");
+  edit(office, bookOf(first), (held) => ({
+    ...held,
+    facts: { ...held.facts, days: { due: "2027-01-01" } },
+  }));
+  clock.set(365 * DAY_MS);
+  await run();
+  clock.set(-365 * DAY_MS);
+  const told = (): string[] => store.sweeps.inState("open").map(({ number }) => number);
+  expect(told()).toEqual([]);
+  // As the daemon asks.
+  for (let leftMs = 49 * HOUR_MS; leftMs > 0;) {
+    const ended = Promise.withResolvers<void>();
+    const waitMs = nightly.start(() => ended.resolve(), never);
+    if (waitMs === Infinity) await ended.promise;
+    else {
+      clock.advance(Math.max(waitMs, 1));
+      leftMs -= Math.max(waitMs, 1);
+    }
+  }
+  expect(told()).toEqual(["INV-1"]);
+});
+
 /** A feed of orders beside the invoices, as far as it has been walked. */
 async function withOrders(): Promise<{ engine: Engine; look: () => Promise<void> }> {
   const endpoint = office.audit.endpoints.get("platform") as Endpoint;

@@ -9,7 +9,7 @@ import { sha256 } from "../core/keys.ts";
 import { comparedNumber, type Kind, showsIn } from "../core/kinds.ts";
 import type { Fault } from "../core/record.ts";
 import { apart, freshRequest } from "../core/request.ts";
-import { DAY_MS, later, type Moment, reached } from "../core/time.ts";
+import { DAY_MS, iso, later, type Moment, reached } from "../core/time.ts";
 import type { PendingDelivery } from "../store/deliveries.ts";
 import {
   expectAcknowledgements,
@@ -49,10 +49,11 @@ import {
   type Flow,
   inRecovery,
   PLATFORM,
+  referencesOf,
   RESTORED,
 } from "./engine.ts";
 import { leave, redirect } from "./left.ts";
-import { type Judged, type Ready, Round } from "./lifecycle.ts";
+import { type Judged, PendingDocument, type Ready, Round } from "./lifecycle.ts";
 import { pull, type Trouble } from "./pull.ts";
 import type { Nightly } from "./reconcile/nightly.ts";
 import { dueAfterJump, dueFrom, intervalOf, nextDue, outOfStep, untilDue } from "./schedule.ts";
@@ -767,8 +768,7 @@ export function released(engine: Engine, breaker: string): void {
   const { store, clock } = engine;
   const at = clock.now().wallMs;
   // What was sent was sent before now, whatever the clock showed then.
-  const sent = store.sentUntil();
-  const until = sent === null ? at : Math.min(Date.parse(sent), at);
+  const until = Math.min(Date.parse(store.sentUntil() ?? iso(at)), at);
   store.flows.doubt(at);
   for (const flow of engine.flows) lookStill(engine, flow);
   for (const flow of engine.flows) if (flow.sink.forgets === true) doubt(engine, flow, until, at);
@@ -776,24 +776,23 @@ export function released(engine: Engine, breaker: string): void {
 }
 
 /** `until`: when sending had got as far as it did, ms UTC. */
-function doubt({ store }: Engine, flow: Flow, until: number, at: number): void {
+function doubt(engine: Engine, flow: Flow, until: number, at: number): void {
+  const { causes, deliveries } = engine.store;
   const fault: Fault = {
     code: "maybe-delivered",
     message: `it may have been delivered before the store was restored, and "${endpointOf(flow.to)}" cannot be asked`,
     next: "Look for it there: close it when it is there, retry it when it is not.",
   };
-  const isNew = (version: string | null): boolean =>
-    version !== null && Date.parse(version) > until;
+  const isNew = (version: string | null): boolean => Date.parse(version ?? "") > until;
   // What waits for another document would go by itself.
-  for (const { delivery, version } of store.causes.waiting(flow.flow))
-    if (!isNew(version)) store.causes.add(delivery, fault, at);
-  let after = 0;
-  for (;;) {
-    const some = store.deliveries.pending(flow.flow, after, 200);
-    for (const { delivery, version } of some) {
-      after = delivery;
-      if (!isNew(version)) store.deliveries.quarantine(delivery, { number: null, fault }, at);
+  for (const { delivery, version } of causes.waiting(flow.flow))
+    if (!isNew(version)) causes.add(delivery, fault, at);
+  for (let after: number | undefined = 0; after !== undefined;) {
+    const some = deliveries.pending(flow.flow, after, 200);
+    after = some.at(-1)?.delivery;
+    for (const one of some.filter(({ version }) => !isNew(version))) {
+      const document = new PendingDocument(engine, flow, one, referencesOf(engine, flow));
+      deliveries.quarantine(one.delivery, { number: document.knownNumber, fault }, at);
     }
-    if (some.length === 0) return;
   }
 }

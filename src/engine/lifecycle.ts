@@ -220,7 +220,7 @@ function knownAs(link: Link | null, number: string | null, fault: Fault): Fault 
 }
 
 /** A delivery and what its rules ask of it, each made when the first rule asks. @throws Refused, WaitsFor */
-class PendingDocument {
+export class PendingDocument {
   readonly engine: Engine;
   readonly flow: Flow;
   readonly delivery: PendingDelivery;

@@ -176,7 +176,7 @@ test("after a restore our own documents are not taken for the platform's, and wh
   await after.office.release("restored", "eva");
   await after.daemon.once(signal);
   const [maybe] = after.bench.store.questions.quarantine();
-  expect(maybe).toMatchObject({ code: "maybe-delivered", count: 1 });
+  expect(maybe).toMatchObject({ code: "maybe-delivered", count: 1, number: "INV-9" });
   await after.office.retry("all");
   await after.daemon.once(signal);
   // A person retried it: nobody else could tell.

@@ -120,7 +120,11 @@ export function journal(database: Database.Database) {
       standing = null;
       redate(breaker, scope, atMs);
     },
-    /** The wall clock when something was last written down here, ms UTC; null: nothing was. */
+    /** The wall clock when something was first written down here, ms UTC; null: nothing was. */
+    firstAt: value<[], number>(
+      "select at_ms from audit where audit = (select min(audit) from audit)",
+    ),
+    /** The same, when it was last. */
     lastAt: value<[], number>(
       `select max(at_ms) from (
          select at_ms from (select at_ms from audit order by audit desc limit 1)

@@ -33,7 +33,7 @@ import {
   walkAllDeeply,
 } from "./plan.ts";
 import { WAIT_MS } from "../../core/contract.ts";
-import type { Clock } from "../../core/time.ts";
+import { type Clock, DAY_MS, isWithin } from "../../core/time.ts";
 import type { CaseRow, Report } from "../../reconcile/report.ts";
 import {
   type Audit,
@@ -47,7 +47,6 @@ import { holdingKindOf } from "../../core/kinds.ts";
 import { arrivedAfterAll, moved } from "../deliver.ts";
 import { type Compared, digestOf, settleDifferences } from "../delivered.ts";
 import type { StoredRequest } from "../../store/requests.ts";
-import { DAY_MS } from "../../core/time.ts";
 
 interface NightlyOptions {
   readonly schedule: Schedule;
@@ -69,6 +68,8 @@ const EVERYTHING = "everything";
 const RETRY_MS = 3_600_000;
 /** What failed is tried again together: parts that failed one after the other do not each have an hour of their own. */
 const TOGETHER_MS = 10 * 60_000;
+/** Between two runs, at most ({@link auditPace}). */
+const NIGHTS_MAX = 7;
 /** Whatever goes wrong, one run does not follow on the heels of another. */
 const REST_MS = 60_000;
 
@@ -76,7 +77,8 @@ export class Nightly {
   readonly #engine: Engine;
   readonly #auditor: Auditor;
   readonly #options: NightlyOptions;
-  readonly #startedMs: number;
+  /** The first night is the first one after the store began, though the process may not run in any night. */
+  readonly #sinceMs: number;
   #running: Promise<void> | null = null;
   #endedMonoMs = -Infinity;
   /** What was reckoned after these runs: it costs counts over all records. */
@@ -86,7 +88,7 @@ export class Nightly {
     this.#engine = engine;
     this.#auditor = auditor;
     this.#options = options;
-    this.#startedMs = engine.clock.now().wallMs;
+    this.#sinceMs = engine.store.journal.firstAt() ?? engine.clock.now().wallMs;
   }
 
   /** How often it can run within its share of the month. */
@@ -105,8 +107,8 @@ export class Nightly {
 
   #walkDueMs({ flow }: Flow): number {
     const last = this.#engine.store.sweeps.deepWalk(flow);
-    if (last !== null && last.failedMs !== null) return last.failedMs + RETRY_MS;
-    return nextDue(this.#options.schedule, last?.walkedMs ?? this.#startedMs);
+    if (last !== null && last.failedMs !== null) return this.#bounded(last.failedMs + RETRY_MS);
+    return this.#bounded(nextDue(this.#options.schedule, last?.walkedMs ?? this.#sinceMs));
   }
 
   #compareDueMs(): number {
@@ -115,12 +117,12 @@ export class Nightly {
     const after = [last, again].map((row) => `${row?.sweep} ${row?.state}`).join();
     if (this.#reckoned?.after !== after)
       this.#reckoned = { after, dueMs: this.#reckon(last, again) };
-    return this.#reckoned.dueMs;
+    return this.#bounded(this.#reckoned.dueMs, NIGHTS_MAX);
   }
 
   #reckon(last: SweepRow | null, again: SweepRow | null): number {
     const { schedule } = this.#options;
-    if (last === null) return nextDue(schedule, this.#startedMs);
+    if (last === null) return nextDue(schedule, this.#sinceMs);
     const next = nightsAfter(schedule, last.startedMs, this.pace().everyNights);
     if (last.state !== "done") return Math.min(next, last.startedMs + RETRY_MS);
     return this.#isToConfirm(last, again) ? Math.min(next, (last.endedMs ?? 0) + SETTLE_MS) : next;
@@ -141,7 +143,7 @@ export class Nightly {
     const now = clock.now().wallMs;
     const sinceMs = clock.now().monoMs - this.#endedMonoMs;
     if (sinceMs < REST_MS) return REST_MS - sinceMs;
-    const due = this.#bounded(this.dueMs(), now);
+    const due = this.dueMs();
     if (due > now) return due - now;
     this.#running = this.#run(signal).then(
       (stirred) => this.#end(() => ended(null, stirred)),
@@ -150,15 +152,15 @@ export class Nightly {
     return Infinity;
   }
 
-  /** A wall clock that was ahead once delays no run for longer than its schedule does. */
-  #bounded(due: number, now: number): number {
-    return due <= now + 7 * DAY_MS
-      ? due
-      : Math.min(due, nextDue(this.#options.schedule, now) + 7 * DAY_MS);
+  /** A time further off than the schedule ever waits was reckoned from a clock that was ahead: then it is due now. */
+  #bounded(dueMs: number, nights = 1): number {
+    const now = this.#engine.clock.now().wallMs;
+    const mostMs = Math.max(nightsAfter(this.#options.schedule, now, nights), now + RETRY_MS);
+    return dueMs <= mostMs ? dueMs : now;
   }
 
   #isDue(due: number, now: number, hasFailed: boolean): boolean {
-    return this.#bounded(due, now) <= now + (hasFailed ? TOGETHER_MS : 0);
+    return due <= now + (hasFailed ? TOGETHER_MS : 0);
   }
 
   /** Resolves when nothing of it is under way any more. */
@@ -238,11 +240,12 @@ export class Nightly {
     return walkAllDeeply(engine, due, this.#options, signal);
   }
 
-  /** A new month has begun since the last one, or as many as its share allows. */
+  /** A new month has begun since the last one, or as many as its share allows; or a clock was ahead at the last one. */
   #isSweepDue(now: number): boolean {
     const last = this.#engine.store.sweeps.last(EVERYTHING);
     if (last === null) return true;
-    return monthOf(now) - monthOf(last.startedMs) >= this.pace().everyMonths;
+    const months = monthOf(now) - monthOf(last.startedMs);
+    return months < 0 || months >= this.pace().everyMonths;
   }
 
   /** So many days back, and to the last run that ended well where that is longer. */
@@ -652,7 +655,7 @@ export const telling: ReadonlySet<Bucket> = new Set([
 
 /** Is a difference that was seen before still the same, long enough after? */
 const isConfirmed = ({ state, bucket, firstMs, lastMs }: DifferenceRow): boolean =>
-  state === "seen" && telling.has(bucket as Bucket) && lastMs - firstMs >= SETTLE_MS;
+  state === "seen" && telling.has(bucket as Bucket) && !isWithin(firstMs, SETTLE_MS, lastMs);
 
 /** `opened`: cases that are confirmed differences now. Inside a transaction. */
 function settleCases(engine: Engine, { cases }: Report, opened: ReadonlySet<CaseRow>): void {
