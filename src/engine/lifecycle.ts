@@ -723,7 +723,7 @@ function judgeNamed(document: PendingDocument, link: Link, changes: string): Ver
   const verdict = untilRetried(document, {
     code: "code-changed",
     message: `${link.kind} ${number} has another name than it was delivered with, and what names it waits${changes && `:\n${changes}`}`,
-    next: `Is it the same firm? Then close this with its id there (${there}), and change the name there, too. Has another firm its code now? Then retry this: it gets a company of its own; or close this with the id of that firm.`,
+    next: `Is it the same firm? Then close this, and change the name there (${there}), too. Has another firm its code now? Then retry this: it gets a company of its own; or close this with the id of that firm there.`,
     reason: "its code may be another firm's now",
     candidates: [there],
   });

@@ -125,12 +125,15 @@ export function resolve(engine: Engine, chosen: readonly Chosen[], decision: Dec
       );
     const detail = decision.amount === undefined ? "" : `at ${decision.amount}`;
     note(engine, flow, row, { event: "resolved", detail, person: decision });
-    const { deliveries, unfinished } = engine.store;
+    const { deliveries, links, unfinished } = engine.store;
     const at = engine.clock.now().wallMs;
     const open = stillUnfinished(engine, flow, row);
-    const there = receiverId ?? open?.counterpart;
+    // Of a party under another name: it is the firm that it was.
+    const own =
+      row.code === "code-changed" ? links.find(flow.mapping.kind, flow.side, row.recordId) : null;
+    const there = receiverId ?? open?.counterpart ?? (own && otherId(own, flow.side));
     if (receiverId === undefined) acceptResolved(engine, flow, row);
-    if (there !== undefined) link(engine, flow, row, there, settled);
+    if (there) link(engine, flow, row, there, settled);
     else {
       deliveries.end(row.delivery, "resolved", by(decision));
       tellWaiting(engine, flow, row.recordId, { closed: by(decision) }, at);

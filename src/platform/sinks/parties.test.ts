@@ -387,6 +387,7 @@ describe("customer and supplier of one code", () => {
     const flows = { customer: flowOf("customer"), supplier: flowOf("supplier") };
     const payers: string[] = [];
     const invoices: string[] = [];
+    let bills = 0;
     const { policy } = platform.sink("customers", { clock });
     const invoiceSink: Sink = {
       operation: "invoice.create",
@@ -407,11 +408,10 @@ describe("customer and supplier of one code", () => {
       sink: invoiceSink,
       source: {
         async *read() {
-          const changes = invoices.splice(0).map((code) => ({
-            id: `bill of ${code}`,
-            version: null,
-            text: JSON.stringify({ id: `bill of ${code}`, code }),
-          }));
+          const changes = invoices.splice(0).map((code) => {
+            const id = `bill ${++bills}`;
+            return { id, version: null, text: JSON.stringify({ id, code }) };
+          });
           yield { changes, position: 1 };
         },
       },
@@ -633,7 +633,17 @@ describe("customer and supplier of one code", () => {
         exchanged: gulf,
       };
       expect(await here.bill()).toEqual([company[is]]);
-      if (is !== "another") return expect(now).toBe(company[is]);
+      if (is !== "another") {
+        expect(now).toBe(company[is]);
+        // What else changes of it afterwards holds up nothing.
+        const moved = party(
+          "000101",
+          is === "back" ? "Bayou Trucking" : name,
+          ',"street":"2 Dock Rd"',
+        );
+        expect(await here.deliver("customer", moved)).toBe("changed-after-delivery");
+        return expect(await here.bill("000101")).toEqual([now, now]);
+      }
       expect([bayou, gulf]).not.toContain(now);
       // The firm that had the code comes under another one: no second company is made of it.
       const later = await here.deliver("customer", party("000404", "Bayou Trucking", street));
