@@ -305,10 +305,8 @@ function* flowsFit({ document, value, known, endpoints, flows }: Checking): Gene
   if (isGroup(value["hub"])) offers.set(HUB, { sources: {}, sinks: { sites: {} } });
   const hidden = (flow: string, field: string) => hiddenBy(document.source(["flows", flow, field]));
   const context = { flows, offers, mappings: known.mappings, hidden };
-  for (const { flow, field, ...complaint } of complaintsOfFlows(context)) {
-    const path = ["flows", flow, ...(field === null ? [] : [field])];
-    if (field === null || !document.broken(path)) yield { path, ...complaint };
-  }
+  for (const found of complaintsOfFlows(context))
+    if (found.path.length === 2 || !document.broken(found.path)) yield found;
 }
 
 /** What a flow sets is what its mapping lets it set. */

@@ -1,20 +1,18 @@
 /** What is wrong between the parts of flows: both ends exist, a mapping fits them, one schedule, one counterpart. */
 import type { Mapping, Offer, Offers } from "../core/contract.ts";
 import { duration } from "../core/settings.ts";
-import { type Complaint, didYouMean, shown } from "./problems.ts";
+import { type Complaint, didYouMean, type Finding, type Group, shown } from "./problems.ts";
 import { type End, endOf } from "./schema.ts";
 
 export const PLATFORM = "platform";
 export const HUB = "hub";
 const EVERY_MS_MIN = 10_000;
 
-/** What is used here of a mapping. */
-type KnownMapping = Pick<Mapping, "name" | "kind" | "reads" | "writes" | "tables">;
-
 /** A flow as it is written: a mistake in one part does not hide the others. What is not text is complained of elsewhere. */
 interface WrittenFlow {
   readonly name: string;
-  readonly written: Readonly<Record<string, unknown>>;
+  readonly written: Group;
+  readonly mapping: Mapping | undefined;
 }
 
 /** What the flows of a configuration are checked against. */
@@ -22,24 +20,22 @@ interface FlowContext {
   readonly flows: readonly WrittenFlow[];
   /** By the endpoint's name; null: its settings are wrong, so that nothing can be told. */
   readonly offers: ReadonlyMap<string, Offers | null>;
-  readonly mappings: readonly KnownMapping[];
+  readonly mappings: readonly Mapping[];
   /** In place of the value of a flow's setting that must not be shown; null: it may be. */
   hidden(flow: string, field: string): string | null;
 }
 
-interface FlowComplaint extends Complaint {
-  /** The setting of the flow that it is about; null: the flow as a whole. */
-  readonly field: string | null;
-}
-
-type FlowRule = (flow: WrittenFlow, context: FlowContext) => Iterable<FlowComplaint>;
-
-export function* complaintsOfFlows(
+/** `field`: the setting of the flow that it is about; null: the flow as a whole. */
+type FlowRule = (
+  flow: WrittenFlow,
   context: FlowContext,
-): Generator<FlowComplaint & { readonly flow: string }> {
+) => Iterable<Complaint & { readonly field: string | null }>;
+
+export function* complaintsOfFlows(context: FlowContext): Generator<Finding> {
   for (const flow of context.flows)
     for (const rule of rules)
-      for (const complaint of rule(flow, context)) yield { flow: flow.name, ...complaint };
+      for (const { field, ...complaint } of rule(flow, context))
+        yield { path: ["flows", flow.name, ...(field === null ? [] : [field])], ...complaint };
 }
 
 /** In the order in which they are told of one line. */
@@ -78,7 +74,7 @@ const quoted = ({ name, written }: WrittenFlow, field: string, context: FlowCont
   context.hidden(name, field) ?? shown(written[field]);
 
 /** What is written without an id would come back as somebody else's ({@link Offer.anonymous}). */
-function* readsNoEcho(flow: WrittenFlow, context: FlowContext): Generator<FlowComplaint> {
+function* readsNoEcho(flow: WrittenFlow, context: FlowContext): ReturnType<FlowRule> {
   for (const writer of context.flows) {
     const sink = offerOf(context, "to", endIn(writer, "to"));
     if (sink?.anonymous === undefined || writer.written["to"] !== flow.written["from"]) continue;
@@ -91,7 +87,7 @@ function* readsNoEcho(flow: WrittenFlow, context: FlowContext): Generator<FlowCo
 }
 
 /** What is read once has one reader ({@link Offer.once}). */
-function* readsAlone(flow: WrittenFlow, context: FlowContext): Generator<FlowComplaint> {
+function* readsAlone(flow: WrittenFlow, context: FlowContext): ReturnType<FlowRule> {
   const from = flow.written["from"];
   const first = context.flows.find(({ written }) => written["from"] === from);
   if (first === undefined || first.name === flow.name) return;
@@ -103,7 +99,7 @@ function* readsAlone(flow: WrittenFlow, context: FlowContext): Generator<FlowCom
   };
 }
 
-function* namesItsEnds(flow: WrittenFlow, context: FlowContext): Generator<FlowComplaint> {
+function* namesItsEnds(flow: WrittenFlow, context: FlowContext): ReturnType<FlowRule> {
   for (const field of ["from", "to"] as const) {
     const end = endIn(flow, field);
     const complaint = end && complaintOfEnd(field, end, context, context.hidden(flow.name, field));
@@ -140,7 +136,7 @@ function complaintOfEnd(
 /** Undefined: it is none. */
 const msOf = (written: unknown): number | undefined => duration("").safeParse(written).data;
 
-function* hasOneSchedule(flow: WrittenFlow, context: FlowContext): Generator<FlowComplaint> {
+function* hasOneSchedule(flow: WrittenFlow, context: FlowContext): ReturnType<FlowRule> {
   const { every, cron, atLeast, atMost } = flow.written;
   if (every !== undefined && cron !== undefined)
     yield {
@@ -191,7 +187,7 @@ const NO_PDF = {
 } as const;
 
 /** Both ends must be able to: one has a PDF of each record, the other takes files. */
-function* canAttach(flow: WrittenFlow, context: FlowContext): Generator<FlowComplaint> {
+function* canAttach(flow: WrittenFlow, context: FlowContext): ReturnType<FlowRule> {
   const { attach, attachSince } = flow.written;
   if (attach === undefined && attachSince !== undefined)
     yield {
@@ -209,14 +205,10 @@ function* canAttach(flow: WrittenFlow, context: FlowContext): Generator<FlowComp
   }
 }
 
-const mappingOf = ({ written }: WrittenFlow, { mappings }: FlowContext): KnownMapping | undefined =>
-  mappings.find(({ name }) => name === written["mapping"]);
-
 /** A mapping takes the records of some sources only, and makes the documents of some sinks only. */
-function* fitsItsMapping(flow: WrittenFlow, context: FlowContext): Generator<FlowComplaint> {
-  const mapping = mappingOf(flow, context);
-  if (mapping === undefined) return;
-  const { name, reads, writes } = mapping;
+function* fitsItsMapping(flow: WrittenFlow, context: FlowContext): ReturnType<FlowRule> {
+  if (flow.mapping === undefined) return;
+  const { name, reads, writes } = flow.mapping;
   const given = offerOf(context, "from", endIn(flow, "from"))?.form;
   const taken = offerOf(context, "to", endIn(flow, "to"))?.form;
   const fits = { from: given ?? reads, to: taken ?? writes };
@@ -249,12 +241,12 @@ function* fitsItsMapping(flow: WrittenFlow, context: FlowContext): Generator<Flo
     };
 }
 
-function* isTheOnlyOne(flow: WrittenFlow, context: FlowContext): Generator<FlowComplaint> {
-  const kind = mappingOf(flow, context)?.kind;
+function* isTheOnlyOne(flow: WrittenFlow, context: FlowContext): ReturnType<FlowRule> {
+  const kind = flow.mapping?.kind;
   const sideOf = (one: WrittenFlow): string =>
     endIn(one, "from")?.endpoint === PLATFORM ? "platform" : "ERP";
   const first = context.flows.find(
-    (one) => mappingOf(one, context)?.kind === kind && sideOf(one) === sideOf(flow),
+    (one) => one.mapping?.kind === kind && sideOf(one) === sideOf(flow),
   );
   if (kind === undefined || first === undefined || first === flow) return;
   yield {
