@@ -9,7 +9,7 @@ import { type Connector, type Mapping, WAIT_MS } from "../core/contract.ts";
 import { defined } from "../core/defined.ts";
 import { holdingKinds } from "../core/holdings.ts";
 import { type Kind, kinds } from "../core/kinds.ts";
-import { duration, faultOfAddress, ruled } from "../core/settings.ts";
+import { choice, duration, faultOfAddress, ruled } from "../core/settings.ts";
 import { DAY_MS, faultOfDay, faultOfTimeZone } from "../core/time.ts";
 import { LATE_MS } from "../core/watermark.ts";
 import { usualLimits } from "../engine/engine.ts";
@@ -25,6 +25,10 @@ const END = /^([a-z0-9][a-z0-9-]*)\.([A-Za-z][A-Za-z0-9-]*)$/;
 /** A setting that must not be readable by others. A connector may write `.meta({ secret: true })` itself. */
 export const secret = (description: string): z.ZodString =>
   z.string().min(SECRET_LENGTH_MIN).meta({ secret: true, description });
+
+/** One that people put elsewhere. */
+const kept = (what: string): z.ZodString =>
+  secret(`${what}: \${file:PATH} of a file with mode 0600, or \${VARIABLE}.`);
 
 /** A setting that may be left out: then it is null. */
 const orNull = <Schema extends z.ZodType>(schema: Schema) =>
@@ -96,11 +100,11 @@ const platform = group("The fuel-logistics platform.", {
   environment: z
     .enum(["live", "test"])
     .describe("live or test: which kind of key it is (svc_live_ or svc_test_)."),
-  apiKey: secret("The API key: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
-  auth: z
-    .enum(["bearer", "x-api-key"])
-    .default("bearer")
-    .describe("bearer (Authorization) or x-api-key: the header that carries the key."),
+  apiKey: kept("The API key"),
+  auth: choice(
+    ["bearer", "x-api-key"],
+    "bearer (Authorization) or x-api-key: the header that carries the key.",
+  ),
   overlap: duration("How far each walk reaches back before the last one").default(300_000),
   late: duration(
     "How late a record may be committed with an older time and still be found: each night every feed is read anew from " +
@@ -119,9 +123,7 @@ const platform = group("The fuel-logistics platform.", {
       "The hub that reads the platform's feeds for all sites with this API key: url and token.",
       {
         url: address.describe("The address of the hub, for example http://127.0.0.1:8791."),
-        token: secret(
-          "This site's token at the hub: ${file:PATH} of a file with mode 0600, or ${VARIABLE}.",
-        ),
+        token: kept("This site's token at the hub"),
       },
     ),
   ),
@@ -184,14 +186,12 @@ const flowSchema = (mappings: readonly string[]) =>
         .optional()
         .describe("What the mapping lets a site set: a group of settings."),
       paused: flag("true: reads and writes nothing until it is false."),
-      duplicates: z
-        .enum(["wait", "deliver"])
-        .default("wait")
-        .describe(
-          "An invoice, bill, payment, order or ticket that looks like another one of its source (the same party, and the same " +
-            "number, or the same amount, day and reference, under another id), or like one that the other side has: wait holds " +
-            "it for a person before anything is sent, deliver sends it like all others.",
-        ),
+      duplicates: choice(
+        ["wait", "deliver"],
+        "An invoice, bill, payment, order or ticket that looks like another one of its source (the same party, and the same " +
+          "number, or the same amount, day and reference, under another id), or like one that the other side has: wait holds " +
+          "it for a person before anything is sent, deliver sends it like all others.",
+      ),
       silence: z
         .union([z.literal("off"), duration("When a flow that brings nothing is told")])
         .optional()
@@ -282,12 +282,10 @@ const match = z
       .max(1_000)
       .default(25)
       .describe("Or by so many gallons, whichever is more: a number."),
-    basis: z
-      .enum(["usual", "net", "gross"])
-      .default("usual")
-      .describe(
-        "On which gallons is billed: net, gross, or usual (what a party's invoices usually say).",
-      ),
+    basis: choice(
+      ["usual", "net", "gross"],
+      "On which gallons is billed: net, gross, or usual (what a party's invoices usually say).",
+    ),
     parties: z
       .record(z.string(), basis)
       .default({})
@@ -332,9 +330,7 @@ const queue = z.union([
       "The address of Redis: redis://HOST:6379, or rediss://HOST:6379 over TLS.",
     ),
     username: orNull(text("The user at Redis, where it has users.")),
-    password: orNull(
-      secret("The password at Redis: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
-    ),
+    password: orNull(kept("The password at Redis")),
     site: z
       .string()
       .regex(NAME)
@@ -450,10 +446,7 @@ const hub = group(
     ).default("127.0.0.1"),
     certificate: text("The file of the TLS certificate with its chain, PEM.").optional(),
     key: text("The file of the certificate's key, PEM.").optional(),
-    tokens: named(
-      "The token of each site",
-      secret("The site's token: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
-    ),
+    tokens: named("The token of each site", kept("The site's token")),
   },
 ).transform(listening);
 
@@ -524,16 +517,12 @@ const alerts = group(
       group("Messages by e-mail: host, port, tls, user, password, from and to.", {
         host: text("The mail server, for example smtp.example.com."),
         port: port(1, "Its port: a number.").default(587),
-        tls: z
-          .enum(["starttls", "implicit", "none"])
-          .default("starttls")
-          .describe(
-            "starttls (port 587), implicit (port 465) or none (this machine's own server).",
-          ),
-        user: orNull(text("The user at the mail server.")),
-        password: orNull(
-          secret("Its password: ${file:PATH} of a file with mode 0600, or ${VARIABLE}."),
+        tls: choice(
+          ["starttls", "implicit", "none"],
+          "starttls (port 587), implicit (port 465) or none (this machine's own server).",
         ),
+        user: orNull(text("The user at the mail server.")),
+        password: orNull(kept("Its password")),
         from: mailbox,
         to: z.array(mailbox).min(1).describe("Who gets the messages: a list of e-mail addresses."),
       }),

@@ -54,19 +54,16 @@ interface Done {
 const UNEXPLAINED = "on the command line, without a reason";
 const SELECTOR = "a group's id, a delivery's number in the list, or all";
 
-const ofFlow = (path: string, button: string, hint?: string): Form => ({
-  path: `/flows/:flow/${path}`,
-  role: "operator",
-  button,
-  ...(hint === undefined ? {} : { hint }),
-});
-
-const ofGroup = (path: string, button: string, hint?: string): Form => ({
-  path: `/needs-you/:group/${path}`,
-  role: "accountant",
-  button,
-  ...(hint === undefined ? {} : { hint }),
-});
+const formUnder =
+  (place: string, role: Form["role"]) =>
+  (path: string, button: string, hint?: string): Form => ({
+    path: `${place}/${path}`,
+    role,
+    button,
+    ...(hint === undefined ? {} : { hint }),
+  });
+const ofFlow = formUnder("/flows/:flow", "operator");
+const ofGroup = formUnder("/needs-you/:group", "accountant");
 
 export const acts = {
   now: {
