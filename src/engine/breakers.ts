@@ -108,10 +108,10 @@ function latestRetry(breaker: string, nowMs: number): number {
 const longest: Readonly<Record<string, number>> = { endless: 7 * DAY };
 
 /**
- * At start, and after the wall clock was set: a stop that began in the future, or that is to be tried later than any
- * is, was made by a clock that was ahead. It began now, and is tried now.
+ * At start, and after the wall clock was set. What began in the future, or is to end later than any does, was written down by a
+ * clock that was ahead: a stop began now and is tried now, and what waits begins to wait now.
  */
-function redateStops({ store, clock }: Engine): void {
+function redate({ store, clock, flows }: Engine): void {
   const { wallMs } = clock.now();
   const wrong = store.journal
     .breakers()
@@ -119,9 +119,13 @@ function redateStops({ store, clock }: Engine): void {
       ({ breaker, sinceMs, retryMs }) =>
         sinceMs > wallMs || (retryMs ?? 0) > latestRetry(breaker, wallMs),
     );
-  if (wrong.length === 0) return;
   store.transaction(() => {
     for (const one of wrong) store.journal.redate(one, wallMs);
+    store.waits.redate(wallMs);
+    for (const { flow, sink } of flows) {
+      const withinMs = sink.acknowledged?.withinMs ?? null;
+      if (withinMs !== null) store.acknowledgements.redate(flow, wallMs + withinMs);
+    }
   });
 }
 
@@ -256,7 +260,7 @@ export class ClockWatch {
     const { wallMs } = this.#seen;
     const aheadMs = (engine.store.journal.lastAt() ?? 0) - wallMs;
     if (aheadMs >= JUMP_MS) this.#tell(-aheadMs, "it was ahead before this start");
-    redateStops(engine);
+    redate(engine);
   }
 
   /** The last jump since this start, or found at it. */
@@ -270,7 +274,7 @@ export class ClockWatch {
     this.#seen = now;
     if (byMs === 0) return false;
     this.#tell(byMs, byMs < 0 ? "it was set back" : "it was set forward, or the machine slept");
-    redateStops(this.#engine);
+    redate(this.#engine);
     return true;
   }
 

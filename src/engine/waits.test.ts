@@ -4,6 +4,7 @@ import { stringifyExact } from "../core/json.ts";
 import { resolve, retry, select } from "../office/decisions.ts";
 import { trace } from "../office/documents.ts";
 import { type Bench, bill, billMapping, engineOn, receiver } from "../../test/support/engine.ts";
+import { testClock } from "../../test/support/clock.ts";
 import { tempFolder } from "../../test/support/folder.ts";
 import { trip } from "./breakers.ts";
 import { Daemon } from "./daemon.ts";
@@ -231,6 +232,26 @@ test("killed at any point of a wait, it is settled once in the end", async () =>
   bench = engineOn(folder, clock);
   const second = site(bench);
   expect(await second.once()).toEqual({ inStep: true });
+  expect([second.settled, second.waits()]).toEqual([["INV-1"], null]);
+});
+
+test("what began to wait by a clock that was a year ahead waits from when that is put right", async () => {
+  const folder = tempFolder();
+  const clock = testClock();
+  clock.set(365 * 24 * HOUR);
+  const ahead = engineOn(folder, clock);
+  const first = site(ahead);
+  first.invoices.push([bill("INV-1", "1.00")]);
+  await first.once();
+  expect(first.waits()).toMatchObject({ count: 1 });
+  ahead.store.close();
+  clock.restart();
+  clock.set(-365 * 24 * HOUR);
+  const second = site(engineOn(folder, clock));
+  await second.once();
+  expect(second.settled).toEqual([]);
+  clock.advance(WAIT_MS);
+  await second.once();
   expect([second.settled, second.waits()]).toEqual([["INV-1"], null]);
 });
 

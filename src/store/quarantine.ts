@@ -309,6 +309,11 @@ export function waits(database: Database.Database) {
          due_ms = iif(due_ms < until_ms, min(due_ms, since_ms + ?2), since_ms + ?2)
        where flow = ?1 and until_ms <> since_ms + ?2`,
     ),
+    /** What began to wait later than now begins now. */
+    redate: run<[nowMs: number]>(
+      `update wait set until_ms = until_ms - since_ms + ?1, due_ms = min(due_ms, until_ms - since_ms + ?1),
+         since_ms = ?1 where since_ms > ?1`,
+    ),
     /** Something came that may settle it. */
     hasten: run<[flow: number, id: string, atMs: number]>(
       `update wait set due_ms = min(due_ms, ?3) where record = ${RECORD_OF}`,
@@ -548,6 +553,11 @@ export function acknowledgements(database: Database.Database) {
     delivered: run<[Reference & { counterpart: string | null; dueMs: number | null }]>(
       `update acknowledgement set is_delivered = 1, counterpart = :counterpart, due_ms = :dueMs
        where exchange = :exchange and item = :item`,
+    ),
+    /** None of a flow is awaited for longer than until then. */
+    redate: run<[flow: number, latestMs: number]>(
+      `update acknowledgement set due_ms = ?2
+       where flow = ?1 and state = 'awaited' and told = 0 and due_ms > ?2`,
     ),
     /** What an acknowledgement speaks of; empty: nothing that we sent. */
     named({ exchange, item, sentAs }: Pick<Acknowledgement, "exchange" | "item" | "sentAs">) {

@@ -1,6 +1,6 @@
 /** X12 in flows: over the platform's sandbox, with the store, files and a partner that is the test. */
 import { expect, test } from "vitest";
-import { runFlow } from "../../engine/daemon.ts";
+import { Daemon, runFlow } from "../../engine/daemon.ts";
 import { retry, select } from "../../office/decisions.ts";
 import { never, usePlatform } from "../../../test/platform/support.ts";
 import { partnerOn } from "../../../test/support/x12-partner.ts";
@@ -120,6 +120,20 @@ test("a 997 that does not come in time lands with a person, and closes it when i
   await runFlow(engine, flows.invoices, never);
   expect(causes()).toEqual([]);
   expect(engine.store.deliveries.counts(flows.invoices.flow)).toEqual(new Map([["delivered", 1]]));
+});
+
+test("a 997 that is awaited since a clock was a year ahead is missed in time once that is put right", async () => {
+  await control.records("invoices", [INVOICE]);
+  const { engine, flows, causes, hour } = await opened();
+  hour(365 * 24);
+  await runFlow(engine, flows.invoices, never);
+  hour(-365 * 24);
+  expect(
+    new Daemon({ ...engine, flows: [flows.invoices] }, [flows.invoices]).clockJump,
+  ).not.toBeNull();
+  hour(24);
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual(["invoices: not-acknowledged"]);
 });
 
 test("a 997 of what was not sent from here is told with what it says, and which set it names", async () => {
