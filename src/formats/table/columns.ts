@@ -285,7 +285,8 @@ export function openTable(
     /** How many cells a row needs where there is no header: those of the fields of its kind of rows. */
     needs: neededCells(kindsOf(profile, part), tag),
     relocate,
-    counted: { leftOut: 0 },
+    /** Rows that the profile leaves out, and those of a record that the file stops in. */
+    counted: { leftOut: 0, torn: 0 },
     /** Its rows and sums as of the rows that were read; null: nobody asked. */
     tally: sums === undefined ? null : new Tally(kinds, cells, tag, sums),
   };

@@ -263,9 +263,8 @@ export async function* draftsOf(
     }
     yield drafts;
   }
-  const isSpread = table.lists.length > 0;
-  if (group.length > 0 && !(isSpread && isCutInRecord(table)))
-    yield [groupDraft(table, group, joins)];
+  if (table.lists.length > 0 && isCutInRecord(table)) table.counted.torn = group.length;
+  else if (group.length > 0) yield [groupDraft(table, group, joins)];
 }
 
 /** What makes records of each row by itself, to be asked row by row; null: several rows are one record. */

@@ -58,6 +58,12 @@ lists: { lines: { counts: Row, columns: { product: Product, grossGallons: Gross 
     Buffer.from(`Ticket,State,Row,Product,Gross\r\n${rows.join("")}`),
   );
   expect(records).toEqual(["fault of T1", expect.stringContaining('"number":"T2"')]);
+  // Of a file that stops within a row, the rows of the record above it are none of those that were read.
+  const torn = Buffer.from(`Ticket,State,Row,Product,Gross\r\n${rows.slice(1, 5).join("")}T`);
+  expect(await read(profile, torn)).toMatchObject({
+    cut: { wholeRows: 2 },
+    records: ["fault of T1"],
+  });
 });
 
 test("the same whole row twice in a ticket is told where rows have no numbers, and one cell more tells them apart", async () => {

@@ -140,15 +140,16 @@ export async function readRecords(
     checkTrailer(table, count);
     if (heads.manifest !== undefined) checkTotals(heads.manifest, table, count);
   });
-  const { cut, wholeRows } = table.sheet;
-  const { hidden } = table.sheet;
+  const { cut, hidden } = table.sheet;
+  const { leftOut, torn } = table.counted;
+  const wholeRows = table.sheet.wholeRows - torn;
   const hiding = hidden > 0 ? [`${table.file}: ${hidden} hidden rows were not read.`] : [];
   return {
     notices: [...hiding, ...joins.flatMap(({ orphans }) => orphans(table.file))],
-    /** Where the first file stops in the middle of a row, and how many rows before it are whole. */
+    /** Where the first file stops in the middle of a row, and how many rows before it were read. */
     cut: cut && { ...cut, file: table.file, wholeRows },
     /** How many rows the profile leaves out. */
-    leftOut: table.counted.leftOut,
+    leftOut,
     /** Records whose key cannot be read: nobody knows which they are. */
     nameless,
   };
