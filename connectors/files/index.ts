@@ -37,7 +37,7 @@ import {
   type Source,
 } from "../../src/core/contract.ts";
 import { FileFault } from "../../src/formats/format.ts";
-import { answersOf, answersReader, idocsIn } from "../../src/formats/idoc/read.ts";
+import { answersReader } from "../../src/formats/idoc/read.ts";
 import {
   InvalidProfile,
   openProfile,
@@ -90,7 +90,7 @@ async function* archived(
     const bytes = kind === "file" ? (await drop.read(drop.path.join(folder, name)))?.bytes : null;
     if (!bytes) continue;
     try {
-      acknowledgements.push(...idocsIn(bytes, name).flatMap(answersOf));
+      acknowledgements.push(...(answersReader.read(bytes, name).acknowledgements ?? []));
     } catch (error) {
       if (!(error instanceof FileFault)) throw error;
       note("answer refused", { file: name, reason: error.message });

@@ -59,19 +59,25 @@ export interface RecordPlace {
   readonly raw: unknown;
 }
 
-/** A record as a change; one that `read` refuses has its fault, and leaves the others alone. */
-export function changeIn(
-  place: RecordPlace,
-  read: () => readonly [id: string, record: object],
-): Change {
+/** What `read` makes of a part of a file; what it refuses is a change with the fault, and leaves the others alone. */
+export function orRefused<T>(place: RecordPlace, read: () => T): T | Change {
   try {
-    const [id, record] = read();
-    return { id, version: null, text: stringifyExact(record), origin: place.origin };
+    return read();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     return refusedIn(place, error.fault);
   }
 }
+
+/** A record as a change. */
+export const changeIn = (
+  place: RecordPlace,
+  read: () => readonly [id: string, record: object],
+): Change =>
+  orRefused(place, () => {
+    const [id, record] = read();
+    return { id, version: null, text: stringifyExact(record), origin: place.origin };
+  });
 
 const ID_MAX = 200;
 

@@ -15,7 +15,7 @@ import { codePoint } from "../../core/text.ts";
 import { defined } from "../../core/defined.ts";
 import type { Difference } from "../../core/holdings.ts";
 import { dayOfDigits, HOUR_MS } from "../../core/time.ts";
-import { changeIn, FileFault, type RecordReader, refusedIn, textAs } from "../format.ts";
+import { changeIn, FileFault, orRefused, type RecordReader, textAs } from "../format.ts";
 import type { AnswerSettings, CondSource, IdocSource, KeyPart, PartySource } from "./config.ts";
 import { escaped, type FieldName, type SegmentName, segments } from "./segments.ts";
 import type { PartyRecord, PriceRecord } from "../../ledger/documents.ts";
@@ -48,15 +48,12 @@ export const idocReader = (config: IdocSource, site: Site): RecordReader => ({
   },
 });
 
-function takenOf(config: IdocSource, site: Site, idoc: Idoc): readonly Taken[] {
+function takenOf(config: IdocSource, site: Site, idoc: Idoc): readonly Taken[] | Taken {
   const { control, origin } = idoc;
-  try {
+  return orRefused({ id: null, origin, raw: control.fields }, () => {
     expectOurs(config, control);
     return config.message === "COND_A" ? pricesOf(config, site, idoc) : partiesOf(config, idoc);
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    return [refusedIn({ id: null, origin, raw: control.fields }, error.fault)];
-  }
+  });
 }
 
 const NEXT = "Have it corrected in SAP, and sent again; or correct this source's settings.";
@@ -525,7 +522,7 @@ const PARAMETERS = [
  * Of one IDoc. ALEAUD has one E1STATE for each of our IDocs, below the E1ADHDR of their message; the IDoc's own time is all the
  * time there is. @throws FileFault
  */
-export function answersOf({ control, records, origin }: Idoc): Acknowledgement[] {
+function answersOf({ control, records, origin }: Idoc): Acknowledgement[] {
   const message = field(control, "EDI_DC40", "MESTYP");
   const isAleaud = message === "ALEAUD";
   if (!isAleaud && message !== "STATUS")

@@ -7,7 +7,7 @@ import type { Acknowledgement, Change, Reply, Surroundings } from "../../core/co
 import { Refused } from "../../core/errors.ts";
 import type { Fault } from "../../core/record.ts";
 import { calendarOf, DAY_MS, MINUTE_MS } from "../../core/time.ts";
-import { FileFault, type RecordReader, type RecordsRead, refusedIn, textAs } from "../format.ts";
+import { FileFault, orRefused, type RecordReader, type RecordsRead, textAs } from "../format.ts";
 import { usageOf, type x12Layouts, type X12Options } from "./config.ts";
 import {
   all,
@@ -183,15 +183,11 @@ function judged({ version }: X12Options, kind: Kind | null, group: Group): Group
 function changesOf(reading: Reading, kind: Kind | null, { group, sets }: GroupVerdict): Change[] {
   return sets.flatMap((verdict) => {
     const { set } = verdict;
-    const place = recordPlace(reading, set, null);
-    const fault = faultOf(group.errors, verdict);
-    if (fault !== null) return [refusedIn(place, fault)];
-    try {
+    return orRefused(recordPlace(reading, set, null), () => {
+      const fault = faultOf(group.errors, verdict);
+      if (fault !== null) throw new Refused(fault);
       return kind?.read(reading, set) ?? [];
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      return [refusedIn(place, error.fault)];
-    }
+    });
   });
 }
 
