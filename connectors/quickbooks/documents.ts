@@ -500,7 +500,6 @@ interface FoundParty {
   readonly name: string;
   /** What documents call it. */
   readonly code: string;
-  readonly mark: string | null;
   /** What documents called it. */
   readonly aliases: readonly string[];
 }
@@ -544,7 +543,6 @@ export function partyTable(
     row,
     name: row.name,
     code,
-    mark: platformIdIn(row.notes),
     aliases,
   });
 
@@ -570,10 +568,10 @@ export function partyTable(
     ...partiesOnce(["posted", "cancelled"], 1),
     write: ({ code }: Party) => ({ code, name: code }),
     facts: ({ code, name }) => partyFacts(code, name),
-    read: ({ row, code, mark, aliases }) => ({
+    read: ({ row, code, aliases }) => ({
       id: list.called(row),
       aliases,
-      mark,
+      mark: platformIdIn(row.notes),
       number: code,
       lasting: row.id,
       status: row.active ? "posted" : "cancelled",
