@@ -147,17 +147,7 @@ export class Ledger {
     const { records = [] } = body;
     switch (action) {
       case "search":
-        return { rows: this.#search(table, body) };
-      case "newest":
-        return {
-          stamp:
-            this.rows(table)
-              .map(({ stamp }) => stamp)
-              .toSorted()
-              .at(-1) ?? null,
-        };
-      case "changed":
-        return { rows: this.#changed(table, body) };
+        return this.#search(table, body);
       case "create":
         return { ids: records.map((one) => this.#create(table, one).id) };
       default:
@@ -166,29 +156,24 @@ export class Ledger {
     }
   }
 
-  #search(table: string, { ids, marks, numbers, seqs, scope, after, most }: Body): Row[] {
+  /** In the order of their making, or of their last change where those since a stamp are asked for. */
+  #search(table: string, { ids, marks, numbers, scope, since, after, most }: Body): object {
     const isAsked = (row: Row): boolean =>
       [row.id].some((id) => ids?.includes(id)) ||
       marks?.includes(row["mark"] as string) === true ||
       [row.id, row["reference"], row["document"], row["product"]].some((one) =>
         numbers?.includes(one as string),
       ) ||
-      seqs?.includes(row.seq) === true ||
+      (since !== undefined && !(Date.parse(`${row.stamp}Z`) < Date.parse(since))) ||
       (scope !== undefined && inScope(row, scope));
-    return ((this.#shown ?? this.#state).tables[table] ?? [])
-      .filter((row) => isAsked(row) && row.seq > ((after as number | undefined) ?? 0))
-      .toSorted((one, other) => one.seq - other.seq)
-      .slice(0, most ?? Infinity);
-  }
-
-  #changed(table: string, { after, until = "", most }: Body): Row[] {
-    const { at, id } = after as { at: string; id: number };
-    return this.rows(table)
-      .filter(({ stamp, seq }) => stamp <= until && (stamp > at || (stamp === at && seq > id)))
-      .toSorted((one, other) =>
-        one.stamp < other.stamp ? -1 : one.stamp > other.stamp ? 1 : one.seq - other.seq,
-      )
-      .slice(0, most);
+    const placeOf = ({ stamp, seq }: Row): string =>
+      `${since === undefined ? "" : stamp} ${String(seq).padStart(9, "0")}`;
+    const all = ((this.#shown ?? this.#state).tables[table] ?? [])
+      .filter((row) => isAsked(row) && placeOf(row) > (after ?? ""))
+      .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+    const rows = all.slice(0, most);
+    const last = rows.at(-1);
+    return { rows, next: last !== undefined && rows.length < all.length ? placeOf(last) : null };
   }
 
   #create(table: string, values: Record<string, unknown>): Row {
@@ -292,7 +277,7 @@ export class Ledger {
   }
 }
 
-const isChange = (path: string): boolean => !/(?:search|changed|newest|company)$/.test(path);
+const isChange = (path: string): boolean => !/(?:search|company)$/.test(path);
 
 const NOT_KNOWN = {
   status: 401,
@@ -315,10 +300,9 @@ interface Body {
   readonly ids?: readonly string[];
   readonly marks?: readonly string[];
   readonly numbers?: readonly string[];
-  readonly seqs?: readonly number[];
   readonly scope?: Scope;
-  readonly after?: number | { readonly at: string; readonly id: number };
-  readonly until?: string;
+  readonly since?: string;
+  readonly after?: string | null;
   readonly most?: number;
 }
 
@@ -335,7 +319,7 @@ function inScope(row: Row, { dated, changedSince, open }: Scope): boolean {
 }
 
 /** Counters are numbers, as they would be in a database; amounts stay decimals. */
-const COUNTERS = new Set(["seq", "id", "after", "most", "seqs"]);
+const COUNTERS = new Set(["seq", "id", "most"]);
 
 function plain(value: unknown, name = ""): unknown {
   if (value instanceof Decimal) return COUNTERS.has(name) ? Number(value.text) : value;

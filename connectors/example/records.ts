@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import {
+  counter,
   day,
   dayOrNone,
   decimal,
@@ -13,17 +14,14 @@ import {
 } from "../../src/ledger/documents.ts";
 import type { Call, Desired, StepTo } from "../../src/ledger/port.ts";
 import type { Notes } from "../../src/ledger/entries.ts";
-import type { Rest } from "../../src/ledger/rest.ts";
-import { stampedRows } from "../../src/ledger/stamps.ts";
+import { openList, paged, type Rest } from "../../src/ledger/rest.ts";
+import { rowsIn } from "../../src/ledger/stamps.ts";
 import type { Records, TableKind } from "../../src/ledger/table.ts";
-
-/** JSON numbers are read as decimals; these are counters. */
-const whole = decimal.transform((value) => Number(value.text));
 
 /** Every record. `id`: the number that the ledger gave it. `seq`: its database id. */
 const head = {
   id: text,
-  seq: whole,
+  seq: counter,
   /** Changes with every change. */
   version: text,
   /** The last change, UTC without a zone: `2026-11-21T09:10:11.425559`. */
@@ -105,10 +103,8 @@ export const PriceRow = z.object({
 /** A note on a record of any table, `document` its id. */
 const Notes = z.object({ rows: z.array(z.object({ document: text, text: text })) });
 
-const PAGE = 200;
+const PAGE = 100;
 const Ids = z.object({ ids: z.array(z.string()) });
-const Places = z.object({ rows: z.array(z.object({ seq: whole, stamp: z.string() })) });
-const Newest = z.object({ stamp: z.string().nullable() });
 
 const CALLS: Readonly<Record<StepTo, string>> = {
   amended: "change",
@@ -118,13 +114,10 @@ const CALLS: Readonly<Record<StepTo, string>> = {
 };
 
 /** What a table takes besides a document's values, and what an amendment writes. Left out: nothing. */
-interface Besides<K extends TableKind, Values> {
+interface Besides<K extends TableKind, Values, Row> {
   readonly created?: (desired: Desired<K>) => object;
   readonly amended?: (values: Values, desired: Desired<K>) => object;
-}
-
-/** What is told together with other rows: what finds all of them. */
-interface Shared<Row> {
+  /** What finds all rows that are told together with this one. */
   readonly shared?: (row: Row) => string;
 }
 
@@ -137,23 +130,27 @@ export function recordsOf<
   wire: Rest,
   name: string,
   schema: z.ZodType<Row>,
-  { created = () => ({}), amended = () => ({}), shared }: Besides<K, Values> & Shared<Row> = {},
+  { created = () => ({}), amended = () => ({}), shared }: Besides<K, Values, Row> = {},
 ) {
-  const Rows = z.object({ rows: z.array(schema) });
-  const search = async (where: object, signal: AbortSignal): Promise<readonly Row[]> =>
-    (await wire.call(`/${name}/search`, where, Rows, signal)).rows;
+  const Page = z.object({ rows: z.array(schema), next: textOrNone });
+  const pages = (asked: object, from: string | null, signal: AbortSignal) =>
+    paged(from, async (after) => {
+      const where = { ...asked, after, most: PAGE };
+      const { rows, next } = await wire.call(`/${name}/search`, where, Page, signal);
+      return { rows, position: next };
+    });
+  const { search, ...lists } = openList<object, Row>({
+    name,
+    pages,
+    scope: (scope) => [{ scope }],
+    since: (since) => ({ since: since ?? "" }),
+    stampOf: ({ stamp }) => `${stamp}Z`,
+    whole: async (rows, signal) =>
+      shared === undefined ? rows : rowsIn(pages({ numbers: rows.map(shared) }, null, signal)),
+  });
   return {
-    search: ({ ids, marks, numbers }, { signal }) => search({ ids, marks, numbers }, signal),
-    // In the order of database ids: what is made meanwhile comes last.
-    async *list(scope, from, signal) {
-      let after = Number(from ?? 0);
-      for (let goesOn = true; goesOn;) {
-        const rows = await search({ scope, after, most: PAGE }, signal);
-        goesOn = rows.length === PAGE;
-        after = rows.at(-1)?.seq ?? after;
-        yield { rows, position: String(after) };
-      }
-    },
+    ...lists,
+    search: ({ ids, marks, numbers }, { signal }) => search([[{ ids, marks, numbers }]], signal),
     async createAll(all, { signal }) {
       const records = all.map(({ desired, values }) => ({
         mark: desired.mark,
@@ -170,25 +167,6 @@ export function recordsOf<
       }));
       await wire.call(`/${name}/${CALLS[to]}`, { records }, z.object({}), signal);
     },
-    /** By the stamp of their last change. */
-    changed: stampedRows(
-      [
-        {
-          name,
-          once: true,
-          newest: async (signal) => (await wire.call(`/${name}/newest`, {}, Newest, signal)).stamp,
-          async page(after, until, most, signal) {
-            const asked = { after, until, most };
-            const { rows } = await wire.call(`/${name}/changed`, asked, Places, signal);
-            return rows.map(({ seq, stamp }) => ({ at: stamp, id: seq, record: seq }));
-          },
-        },
-      ],
-      async (seqs, signal) => {
-        const rows = await search({ seqs }, signal);
-        return shared === undefined ? rows : search({ numbers: rows.map(shared) }, signal);
-      },
-    ),
   } satisfies Records<K, Values, Row>;
 }
 

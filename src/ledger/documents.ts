@@ -20,6 +20,8 @@ export const decimal = z.custom<Decimal>(
   "not an exact decimal",
 );
 export const decimalOrNone = decimal.nullable();
+/** A small whole number, which is read as a decimal like every number. */
+export const counter = decimal.transform(({ text: digits }) => Number(digits));
 /** `YYYY-MM-DD` */
 export const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, "not a day (YYYY-MM-DD)");
 export const dayOrNone = day.nullable();

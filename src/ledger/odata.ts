@@ -5,11 +5,11 @@
 import { z } from "zod";
 import { defined } from "../core/defined.ts";
 import { inGroups } from "../core/groups.ts";
-import type { Day, Scope } from "../core/holdings.ts";
+import type { Day } from "../core/holdings.ts";
 import type { HttpRequest } from "../transport/http.ts";
 import { text } from "./documents.ts";
-import type { Rest } from "./rest.ts";
-import { conditionsIn, pagesOf, rowsIn, stampedList, unitedPages } from "./stamps.ts";
+import { openList, paged, type Rest } from "./rest.ts";
+import { conditionsIn, rowsIn } from "./stamps.ts";
 
 /** Options of a query (`$filter`), or headers. */
 type Query = Readonly<Record<string, string>>;
@@ -54,6 +54,13 @@ interface SetOptions<Raw, Row> {
 /** Rows of a page; conditions in one filter, because an address has a bound. */
 const [PAGE, CONDITIONS] = [200, 40];
 
+/** Questions for rows with one of these conditions, which are on one field: many servers join no others by `or`. */
+const anyOf = (conditions: readonly string[], query: Query): Query[] =>
+  [...inGroups([...new Set(conditions)], CONDITIONS)].map((some) => ({
+    ...query,
+    $filter: some.join(" or "),
+  }));
+
 /** Every method @throws LedgerError */
 export function openOdata(rest: Rest, { root, headers, replica, stamp }: OdataOptions) {
   const exchange = <T>(
@@ -92,29 +99,26 @@ export function openOdata(rest: Rest, { root, headers, replica, stamp }: OdataOp
     const asked = Object.entries(query).map(([name, one]) => `${name}=${encodeURIComponent(one)}`);
     const first = `${await root(signal)}/${set}?${asked.join("&")}`;
     const own = { prefer: `odata.maxpagesize=${PAGE}`, ...more };
-    for (let path: string | null = from ?? first; path !== null;) {
-      const page: z.infer<typeof Page> = await exchange(path, Page, {}, signal, own);
+    yield* paged(from, async (path) => {
+      const page = await exchange(path ?? first, Page, {}, signal, own);
       const link = page["@odata.nextLink"];
-      path = link === undefined ? null : rest.pathIn(link);
-      yield { rows: page.value, position: path };
-    }
+      return { rows: page.value, position: link === undefined ? null : rest.pathIn(link) };
+    });
   }
 
   /** All rows of these pages. */
   const all = <T>(set: string, query: Query, row: z.ZodType<T>, signal: AbortSignal) =>
     rowsIn(pages(set, query, row, signal));
 
-  /** Rows with one of these conditions, which are on one field: many servers join no others by `or`. */
+  /** Rows with one of these conditions, which are on one field. */
   async function either<T>(
     set: string,
     conditions: readonly string[],
     row: z.ZodType<T>,
     signal: AbortSignal,
-    query: Query = {},
   ): Promise<T[]> {
     const found: T[] = [];
-    for (const some of inGroups([...new Set(conditions)], CONDITIONS))
-      found.push(...(await all(set, { ...query, $filter: some.join(" or ") }, row, signal)));
+    for (const query of anyOf(conditions, {})) found.push(...(await all(set, query, row, signal)));
     return found;
   }
 
@@ -136,43 +140,32 @@ export function openOdata(rest: Rest, { root, headers, replica, stamp }: OdataOp
       name: string,
       { row, query = {}, date, open, complete }: SetOptions<Raw, Row>,
     ) {
-      const whole = async (rows: readonly Raw[], signal: AbortSignal): Promise<readonly Row[]> =>
-        complete === undefined ? (rows as unknown as readonly Row[]) : complete(rows, signal);
       const asked = (...conditions: readonly string[]): Query => {
         const all = [query["$filter"] ?? [], conditions].flat(2);
         return { ...query, ...(all.length === 0 ? {} : { $filter: all.join(" and ") }) };
       };
-      /** Each once. The conditions of one list are on one field. */
-      async function search(conditions: readonly (readonly string[])[], signal: AbortSignal) {
-        const found = await Promise.all(
-          conditions.map((one) => either(name, one, row, signal, query)),
-        );
-        return whole([...new Map(found.flat().map((one) => [one.id, one])).values()], signal);
-      }
-      function list(scope: Scope, from: string | null, signal: AbortSignal) {
-        const dated = (first: Day, last: Day) => `${date} ge ${first} and ${date} le ${last}`;
-        const filters =
+      const dated = (first: Day, last: Day) => `${date} ge ${first} and ${date} le ${last}`;
+      const copied = (query: Query) => ({ query, more: replica });
+      const rows = openList<{ readonly query: Query; readonly more?: Query }, Raw, Row>({
+        name,
+        pages: ({ query, more }, from, signal) =>
+          pages(name, query, row, signal, { from, ...defined({ more }) }),
+        scope: (scope) =>
           date === undefined
-            ? [asked()]
-            : conditionsIn(scope, { dated, changed: since, open }).map((one) => asked(one));
-        const lists = filters.map(
-          (one) => (start: string | null) =>
-            pages(name, one, row, signal, { from: start, more: replica }),
-        );
-        return pagesOf(unitedPages(lists, from), (rows) => whole(rows, signal));
-      }
+            ? [copied(asked())]
+            : conditionsIn(scope, { dated, changed: since, open }).map((one) => copied(asked(one))),
+        since: (at) => copied({ ...(at === null ? asked() : asked(since(at))), $orderby: stamp }),
+        stampOf: (one) => String((one as Readonly<Record<string, unknown>>)[stamp]),
+        ...defined({ whole: complete }),
+      });
       return {
-        search,
-        list,
-        changed: stampedList<Row>({
-          name,
-          stampOf: (one) => String((one as Readonly<Record<string, unknown>>)[stamp]),
-          async *pages(at, signal) {
-            const walked = { ...(at === null ? asked() : asked(since(at))), $orderby: stamp };
-            for await (const { rows } of pages(name, walked, row, signal, { more: replica }))
-              yield await whole(rows, signal);
-          },
-        }),
+        ...rows,
+        /** Each once. The conditions of one list are on one field. */
+        search: (conditions: readonly (readonly string[])[], signal: AbortSignal) =>
+          rows.search(
+            conditions.map((one) => anyOf(one, query).map((query) => ({ query }))),
+            signal,
+          ),
       };
     },
     close: () => rest.close(),

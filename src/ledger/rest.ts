@@ -1,9 +1,11 @@
 /** JSON over HTTP as ledgers speak it: one call is one exchange, and whatever fails is a {@link LedgerError} that says what it proves. */
 import { z } from "zod";
 import { defined } from "../core/defined.ts";
+import type { Scope } from "../core/holdings.ts";
 import { parseExact, stringifyExact } from "../core/json.ts";
 import { type HttpRequest, openHttp, TransportError } from "../transport/http.ts";
 import { LedgerError } from "./port.ts";
+import { pagesOf, rowsIn, stampedList, unitedPages } from "./stamps.ts";
 
 interface RestOptions {
   /** `https://books.example.com/erp`: paths are below it. */
@@ -135,6 +137,84 @@ export function openRest({ headers: fixed, error, ...options }: RestOptions) {
       throw new LedgerError("torn", `the answer has a link to another address: ${link}`);
     },
     close: line.close,
+  };
+}
+
+/** A page as an ERP gives it. `position`: where the next one begins, in its own words; null: it was the last. */
+interface Paged<Row> {
+  readonly rows: readonly Row[];
+  readonly position: string | null;
+}
+
+/** Pages one after the other. @param page the one that begins there; null: the first */
+export async function* paged<Row>(
+  from: string | null,
+  page: (from: string | null) => Promise<Paged<Row>>,
+): AsyncGenerator<Paged<Row>> {
+  for (let next = from, goesOn = true; goesOn;) {
+    const told = await page(next);
+    next = told.position;
+    goesOn = next !== null;
+    yield told;
+  }
+}
+
+/** `Asked`: a question to a list of records, in the ERP's own words. */
+interface ListOptions<Asked, Raw, Row> {
+  /** What the position of its source is stored under: it never changes. */
+  readonly name: string;
+  /** @throws LedgerError */
+  readonly pages: (
+    asked: Asked,
+    from: string | null,
+    signal: AbortSignal,
+  ) => AsyncIterable<Paged<Raw>>;
+  /** Questions that together have everything in a scope: see `conditionsIn` of stamps.ts. */
+  readonly scope: (scope: Scope) => readonly Asked[];
+  /** What has this stamp or a later one, the earliest first; null: everything. */
+  readonly since: (stamp: string | null) => Asked;
+  /** ISO 8601 with its zone. */
+  readonly stampOf: (row: Row) => string;
+  /** What is told of these rows. Left out: they say all there is. */
+  readonly whole?: (rows: readonly Raw[], signal: AbortSignal) => Promise<readonly Row[]>;
+}
+
+/** A list of an ERP as its table asks for it: what some questions find, all in a scope, and what changed by its stamps. */
+export function openList<Asked, Raw extends { readonly id: string }, Row = Raw>({
+  name,
+  pages,
+  scope: asked,
+  since,
+  stampOf,
+  whole = async (rows) => rows as unknown as readonly Row[],
+}: ListOptions<Asked, Raw, Row>) {
+  return {
+    /** Each row once. Of one part the questions go one after the other. */
+    search: async (parts: readonly (readonly Asked[])[], signal: AbortSignal) => {
+      const found = await Promise.all(
+        parts.map(async (part) => {
+          const rows: Raw[] = [];
+          for (const one of part) rows.push(...(await rowsIn(pages(one, null, signal))));
+          return rows;
+        }),
+      );
+      return whole([...new Map(found.flat().map((row) => [row.id, row])).values()], signal);
+    },
+    list: (scope: Scope, from: string | null, signal: AbortSignal) =>
+      pagesOf(
+        unitedPages(
+          asked(scope).map((one) => (start: string | null) => pages(one, start, signal)),
+          from,
+        ),
+        (rows) => whole(rows, signal),
+      ),
+    changed: stampedList<Row>({
+      name,
+      stampOf,
+      async *pages(at, signal) {
+        for await (const { rows } of pages(since(at), null, signal)) yield whole(rows, signal);
+      },
+    }),
   };
 }
 
