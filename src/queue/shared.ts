@@ -58,7 +58,7 @@ const LOST_MS = 5_000;
 /** A Redis that is away is not waited for. */
 const CLOSE_MS = 2_000;
 /** What is there in one moment goes as one job. */
-const BUNDLE_REQUESTS = 8;
+const BUNDLE_REQUESTS = 16;
 
 /** One job of BullMQ: requests of one site that were there together, each with an answer of its own. */
 interface Bundle {
