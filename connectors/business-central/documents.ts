@@ -35,7 +35,7 @@ import {
 } from "../../src/ledger/entries.ts";
 import type { FileTable } from "../../src/ledger/files.ts";
 import { goodsLine, type GoodsRow, type GoodsTable } from "../../src/ledger/goods.ts";
-import { equals, idsAre, quoted, Version } from "../../src/ledger/odata.ts";
+import { equals, idsAre, type Odata, quoted, Version } from "../../src/ledger/odata.ts";
 import { isSettlement } from "../../src/ledger/plan.ts";
 import {
   type EntryStatus,
@@ -69,7 +69,6 @@ import {
   SIDES,
   TEXT,
   textOrNone,
-  type Wire,
   writtenLines,
 } from "./wire.ts";
 
@@ -137,7 +136,7 @@ const Posting = z.object({ documentNumber: z.string(), documentType: named });
  * has entries of its number in the general ledger. What has none is called `Released` here, and is a draft.
  */
 async function unlessReleased<Row extends Pick<z.infer<typeof Memo>, "number" | "status">>(
-  wire: Wire,
+  wire: Odata,
   type: "Invoice" | "Credit Memo",
   rows: readonly Row[],
   signal: AbortSignal,
@@ -151,7 +150,7 @@ async function unlessReleased<Row extends Pick<z.infer<typeof Memo>, "number" | 
 }
 
 /** Rows with their payments and credit memos. */
-async function settled(wire: Wire, side: LedgerSide, told: readonly Row[], signal: AbortSignal) {
+async function settled(wire: Odata, side: LedgerSide, told: readonly Row[], signal: AbortSignal) {
   const isSale = side === "sale";
   const rows = isSale ? await unlessReleased(wire, "Invoice", told, signal) : told;
   const partly = rows.filter(
@@ -160,10 +159,10 @@ async function settled(wire: Wire, side: LedgerSide, told: readonly Row[], signa
   );
   const paying = partly.map(({ id }) => begins(invoiceNumber(side, id)));
   const posted = (await entriesOf(wire, paying, signal)).filter((one) => one.status === "posted");
-  const numbers = partly.map(({ number }) => number);
   const ours = isSale
     ? []
     : partly.flatMap(({ mark }) => (mark === null ? [] : externalNumber(mark)));
+  const numbers = partly.map(({ number }) => number);
   const named = [equals("invoiceNumber", numbers), equals("vendorCreditMemoNumber", ours)];
   const found = await wire.set(SIDES[side].memos, { row: Memo }).search(named, signal);
   const memos = await unlessReleased(wire, "Credit Memo", found, signal);
@@ -567,7 +566,7 @@ type PaymentRow = ReturnType<typeof paymentRow>;
  * Ours that are posted: of all accounts the bank's moves most, but for what it pays, which stands on the other side; discounts
  * and the VAT that a payment realises are booked with it. One that was reversed has moved nothing.
  */
-async function entriesOf(wire: Wire, conditions: readonly string[], signal: AbortSignal) {
+async function entriesOf(wire: Odata, conditions: readonly string[], signal: AbortSignal) {
   const told = await wire.either(ENTRIES, conditions, Entry, signal);
   // Two questions may have asked for one.
   const all = new Map(told.map((one) => [one.id, one])).values();

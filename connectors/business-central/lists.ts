@@ -3,11 +3,11 @@ import { z } from "zod";
 import { beginningOf } from "../../src/core/text.ts";
 import { decimal, members, type Party, text } from "../../src/ledger/documents.ts";
 import { partiesOnce, partyChange, partyFacts, some } from "../../src/ledger/entries.ts";
-import { equals, idsAre } from "../../src/ledger/odata.ts";
+import { equals, idsAre, type Odata } from "../../src/ledger/odata.ts";
 import type { LedgerSide } from "../../src/ledger/port.ts";
 import { type PriceTable, rememberedParties, type Table } from "../../src/ledger/table.ts";
 import type { BusinessCentralConfig } from "./config.ts";
-import { BOOKS, type Central, Head, named, SIDES, TEXT, textOrNone, type Wire } from "./wire.ts";
+import { BOOKS, type Central, Head, named, SIDES, TEXT, textOrNone } from "./wire.ts";
 
 const PartyRow = Head.extend({
   blocked: named,
@@ -72,7 +72,7 @@ const Item = Head.extend({
  * last one on the platform.
  */
 export const priceTable = (
-  wire: Wire,
+  wire: Odata,
   { list, category }: NonNullable<BusinessCentralConfig["prices"]>,
 ): PriceTable<z.infer<typeof Item>> => ({
   records: wire.set("items", { row: Item }),

@@ -17,11 +17,9 @@ import type { BusinessCentralConfig } from "./config.ts";
 /** What people call it in a message. */
 export const BOOKS = "Business Central";
 
-export type Wire = Odata;
-
 /** One company, as every part of this connector uses it. */
 export interface Central {
-  readonly wire: Wire;
+  readonly wire: Odata;
   readonly config: BusinessCentralConfig;
   readonly surroundings: Surroundings;
 }
@@ -39,7 +37,7 @@ const Told = z
   }));
 const Companies = z.object({ value: z.array(z.object({ id: text })) });
 
-export function openWire(config: BusinessCentralConfig, surroundings: Surroundings): Wire {
+export function openWire(config: BusinessCentralConfig, surroundings: Surroundings): Odata {
   const { tenant = "", environment, company, deadlineMs } = config;
   const rest = openRest({
     url: config.url ?? `${AUDIENCE}/v2.0/${tenant}/${encodeURIComponent(environment)}/api/v2.0`,

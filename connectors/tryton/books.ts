@@ -255,22 +255,21 @@ export async function accept({ tryton }: Pick<Books, "tryton">, names: readonly 
  * error that it is. @param names that are accepted together with a question of a kind @throws LedgerError
  */
 export async function accepting(
-  { tryton }: Pick<Books, "tryton">,
+  books: Pick<Books, "tryton">,
   kinds: readonly string[],
-  [method, ...params]: readonly [method: string, ...params: unknown[]],
+  run: () => Promise<unknown>,
   names: (kind: string) => readonly string[] = () => [],
 ): Promise<void> {
   const accepted = new Set<string>();
   for (;;) {
     try {
-      await tryton.call(method, params);
-      return;
+      return void (await run());
     } catch (error) {
       const name = error instanceof TrytonWarning ? error.warning : undefined;
       const kind = kinds.find((one) => name !== undefined && isWarningOf(one, name));
       if (name === undefined || kind === undefined || accepted.has(name)) throw error;
       const asked = [...new Set([name, ...names(kind)])].filter((one) => !accepted.has(one));
-      await accept({ tryton }, asked);
+      await accept(books, asked);
       for (const one of asked) accepted.add(one);
     }
   }

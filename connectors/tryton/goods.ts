@@ -344,7 +344,7 @@ function ticketSteps(books: Books) {
 
   const pressed = async (row: TicketRow, button: string): Promise<void> => {
     const method = `model.${SHIPMENTS[row.side].model}.${buttonIn(await tryton.release(), button)}`;
-    await accepting(books, HARMLESS, [method, [row.shipment]]);
+    await accepting(books, HARMLESS, () => tryton.call(method, [[row.shipment]]));
   };
 
   /** To the end, or to where a ticket waits. */

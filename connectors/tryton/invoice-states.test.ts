@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { isLongRun, numbers, steps } from "../../test/support/runs.ts";
+import { fileOf } from "../../test/support/tryton-file.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import { invoiceSink } from "./sinks.fixture.ts";
 import {
   allInvoices,
+  between,
   d,
   type Desk,
   deskIn,
@@ -51,6 +53,30 @@ describe.skipIf(!trytonIsThere)("what becomes of an invoice", () => {
         "move.": { description: `platform:${document.id} settled as one` },
       },
     ]);
+  });
+
+  test("a draft that a clerk changes just before it is posted stays a draft, and is a person's", async () => {
+    const desk = deskIn(server);
+    const document = invoiceDocument();
+    let isChanged = false;
+    const before = async (method: string, [ids]: readonly unknown[]): Promise<void> => {
+      if (isChanged || !method.endsWith("account.invoice.post")) return;
+      isChanged = true;
+      const [id] = ids as [number];
+      const its = ["invoice", "=", id];
+      const [line] = await rows<{ id: number }>(desk, "account.invoice.line", [its], ["quantity"]);
+      const lines = [["write", [line?.id], { unit_price: d("1.5") }]];
+      await desk.clerk.call("model.account.invoice.write", [[id], { lines }]);
+    };
+    // SQLite tells seconds apart, no less.
+    const after = async (method: string): Promise<void> => {
+      if (!method.endsWith("account.invoice.create")) return;
+      fileOf(desk.database).exec("UPDATE account_invoice SET create_date = '2026-01-01 00:00:00'");
+    };
+    const sink = invoiceSink(between(desk.books, { before, after }));
+    expect(await send(sink, document)).toMatchObject({ outcome: "unknown" });
+    expect(await send(sink, document)).toMatchObject({ fault: { code: "draft-in-books" } });
+    expect(await allInvoices(desk)).toMatchObject([{ state: "draft" }]);
   });
 
   test("paid without a day is work for a person: no day is made up", async () => {

@@ -416,7 +416,11 @@ function stepsIn(books: Books) {
       (document.dueDate ?? document.invoiceDate) < today;
     const idsOf = (some: readonly InvoiceStep[]) => some.map(({ entry }) => entry.native.id);
     const { warningOf } = await tryton.release();
-    await accepting(books, HARMLESS, [`model.${MODEL}.post`, idsOf(steps)], (kind) =>
+    // Tryton refuses what somebody has changed since it was read.
+    const read = steps.map(({ entry: { native } }) => [resourceOf(native), native.stamp] as const);
+    const context = { _timestamp: Object.fromEntries(read) };
+    const run = () => tryton.call(`model.${MODEL}.post`, [idsOf(steps)], { context });
+    await accepting(books, HARMLESS, run, (kind) =>
       idsOf(kind === PAST_DUE ? steps.filter(isPast) : steps).map((id) => warningOf(kind, id)),
     );
   }

@@ -4,10 +4,10 @@ import * as fc from "fast-check";
 import { BusinessCentralConfig } from "../../connectors/business-central/config.ts";
 import { documents, orders, payments } from "../../connectors/business-central/documents.ts";
 import { parties } from "../../connectors/business-central/lists.ts";
-import type { Wire } from "../../connectors/business-central/wire.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import { InvoiceDocument, OrderDocument, PaymentDocument } from "../../src/ledger/documents.ts";
+import type { Odata } from "../../src/ledger/odata.ts";
 import { type Call, type Desired, type Documents, PLAIN_ENTRY } from "../../src/ledger/port.ts";
 import { readCases } from "../../src/mapping/cases.ts";
 import { surroundingsIn } from "../support/surroundings.ts";
@@ -124,7 +124,7 @@ async function documentFiles(
   kind: "invoice" | "bill",
 ): Promise<Emitted[]> {
   const desired = desiredOf<typeof kind>(document, document.id, document.number);
-  const tableOf = (wire: Wire) => documents({ wire, config: configOf(at), surroundings }, kind);
+  const tableOf = (wire: Odata) => documents({ wire, config: configOf(at), surroundings }, kind);
   const made = await written(path, async (wire) => {
     const table = tableOf(wire);
     table.accept?.(document);
@@ -200,7 +200,7 @@ const paymentFiles = (path: string, at: number, payment: PaymentDocument): Promi
   });
 
 /** What it would send; what these books refuse is no file. */
-async function written(path: string, write: (wire: Wire) => Promise<void>): Promise<Emitted[]> {
+async function written(path: string, write: (wire: Odata) => Promise<void>): Promise<Emitted[]> {
   const files: Emitted[] = [];
   const keep = (set: string, body: object): void => {
     const text = stringifyExact({ [set]: body });
@@ -216,7 +216,7 @@ async function written(path: string, write: (wire: Wire) => Promise<void>): Prom
     change: async (set: string, _: object, body: object) => keep(set, body),
   };
   try {
-    await write(wire as unknown as Wire);
+    await write(wire as unknown as Odata);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
   }
