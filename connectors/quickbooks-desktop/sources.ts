@@ -114,8 +114,8 @@ type Waiting = Pick<Telling<never>, "now" | "unavailable">;
 const walked = (records: Records, telling: Waiting, lists: readonly List<any>[]): Source =>
   walkedSource({ ...telling, expect: (signal) => records.wire.expect?.(signal), lists });
 
-export const partySource = (records: Records, telling: Waiting): Source =>
-  walked(records, telling, [
+export const partySource = (records: Records, telling: Waiting): Source => ({
+  ...walked(records, telling, [
     ...SIDES.map((side) =>
       stamped(records, side, `${PARTIES[side].table}Query`, (rows) =>
         rows.flatMap((row) => toldParty(side, partyRow(records, side, row)) ?? []),
@@ -124,7 +124,9 @@ export const partySource = (records: Records, telling: Waiting): Source =>
     deleted(records, "deleted parties", "List", ["Customer", "Vendor"], (row) =>
       goneParty(sideOf(row), row.id, row.name ?? "(deleted)"),
     ),
-  ]);
+  ]),
+  keepsIds: true,
+});
 
 /** Open ones come first: their first walk tells nothing, and all of them are told after it. */
 export const invoicesChanged =

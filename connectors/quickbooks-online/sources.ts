@@ -122,7 +122,7 @@ export const partySource = (online: Online, telling: Telling<never>): Source => 
       return changes;
     },
   });
-  return walkedSource({ ...telling, lists: [list] });
+  return { ...walkedSource({ ...telling, lists: [list] }), keepsIds: true };
 };
 
 /** Customer invoices. A payment changes its invoices, whether or not QuickBooks stamps these anew. */

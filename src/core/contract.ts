@@ -114,6 +114,8 @@ export interface Source {
    * for longer than ever before; infinite: never. Left out: it is a list, and what is new in it is what comes.
    */
   readonly silenceMs?: number | null;
+  /** Its ids are the ERP's own, and nobody can give one to another record: a party of another name is the same firm. */
+  readonly keepsIds?: boolean;
   /** Left out: a past period cannot be read anew. */
   readonly again?: Rereading;
   /**

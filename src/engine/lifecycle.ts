@@ -705,7 +705,8 @@ function judgeChanged(document: PendingDocument): Verdict | null {
   // Two customers that became one, in the books: who owes it is another one there than here.
   const party = partyOf(document.made) ?? link.party ?? "";
   const isTurned = Boolean(link.party) && folded(party) !== folded(link.party ?? "");
-  if (isTurned && flow.sink.names !== undefined) return judgeNamed(document, link, changes);
+  if (isTurned && flow.sink.names !== undefined && flow.source.keepsIds !== true)
+    return judgeNamed(document, link, changes);
   return quarantined({
     code: "changed-after-delivery",
     message: `${isTurned ? `it was delivered for ${link.party} and is for ${party} now` : "it changed after it was delivered"}, and the receiver takes no changes${changes && `:\n${changes}`}`,

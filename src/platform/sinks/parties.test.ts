@@ -362,7 +362,7 @@ describe("customer and supplier of one code", () => {
   });
 
   /** Flows of both kinds over one store; each reads a list of its own, or both read one. */
-  async function site(from?: string) {
+  async function site(from?: string, keepsIds = false) {
     const clock = await platform.clock();
     const bench = engineOn(tempFolder(), clock);
     const reads = { customer: [] as string[], supplier: [] as string[] };
@@ -374,6 +374,7 @@ describe("customer and supplier of one code", () => {
         mapping: mappingOf(kind),
         sink: platform.sink(`${kind}s`, { clock }),
         source: {
+          keepsIds,
           async *read() {
             const changes = reads[kind].splice(0).map((text) => ({
               id: (JSON.parse(text) as { externalId: string }).externalId,
@@ -652,6 +653,14 @@ describe("customer and supplier of one code", () => {
       expect(await here.bill("000404")).toEqual([now, bayou]);
     },
   );
+
+  test("a firm that is renamed where nobody can give its id to another one is billed as before", async () => {
+    const here = await site("erp.parties", true);
+    await here.deliver("customer", party("000101", "Bayou Trucking", street));
+    const renamed = party("000101", "Bayou Lubricants", street);
+    expect(await here.deliver("customer", renamed)).toBe("changed-after-delivery");
+    expect(await here.bill("000101")).toEqual([here.linked("customer")]);
+  });
 
   test("a name and a street that changed after delivery are told with both values", async () => {
     const here = await site();
