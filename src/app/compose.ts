@@ -359,9 +359,11 @@ function flowOf(
   const { silenceMs, limits, duplicates } = settings;
   const source = part(name, "source", from, endpoints.get(from.endpoint)?.sources);
   const sink = part(name, "sink", to, endpoints.get(to.endpoint)?.sinks);
+  const mapping = mappingOf(config, { mapping: named, options });
   // Which price was in force when a load was lifted is known by the versions that newer ones replaced.
   const { flow } = store.flows.open(
     name,
+    mapping.kind,
     from.endpoint === "platform" && from.name === "rackPrices",
   );
   return {
@@ -371,7 +373,7 @@ function flowOf(
     to: `${to.endpoint}.${to.name}`,
     receiver: `${to.endpoint}.${to.name} (${connectorOf(config, to.endpoint)})`,
     side: from.endpoint === "platform" ? "platform" : "erp",
-    mapping: mappingOf(config, { mapping: named, options }),
+    mapping,
     source: withAcknowledgements(source, sink),
     sink,
     schedule: "cron" in schedule ? { ...schedule, timeZone: config.timeZone } : schedule,

@@ -87,10 +87,7 @@ export interface Reading {
 export interface Rereading {
   /** The position from which {@link read} yields every record that changed at or after this instant (ISO 8601 UTC). */
   from(instant: string): Json;
-  /**
-   * How many records that is, as the source counts them now; null: it does not say. It takes one request.
-   * @throws SourceUnavailable
-   */
+  /** How many records that is, as the source counts them now; null: it does not say. It takes one request. @throws SourceUnavailable */
   count(instant: string, reading: Reading): Promise<number | null>;
   /** Records on a page; a page is a request, and so is each record that a page shows only in part. */
   readonly pageSize: number;
@@ -114,7 +111,7 @@ export interface Source {
    * for longer than ever before; infinite: never. Left out: it is a list, and what is new in it is what comes.
    */
   readonly silenceMs?: number | null;
-  /** Its ids are the ERP's own, and nobody can give one to another record: a party of another name is the same firm. */
+  /** Nobody can give an id of its records to another record: a party of another name is the same firm. */
   readonly keepsIds?: boolean;
   /** Left out: a past period cannot be read anew. */
   readonly again?: Rereading;

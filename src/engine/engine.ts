@@ -212,7 +212,7 @@ export function flowBeside(store: Store, flow: Flow, ending: string, more: Parti
   const name = `${flow.name}.${ending}`;
   return {
     ...flow,
-    flow: store.flows.open(name).flow,
+    flow: store.flows.open(name, (more.mapping ?? flow.mapping).kind).flow,
     name,
     silenceMs: Infinity,
     ...more,

@@ -186,6 +186,43 @@ test("what may have left under a flow that is configured no more is named, with 
   after.store.close();
 });
 
+test("what waits under a flow that is configured no more is told, unless another flow of its kind has read it", async () => {
+  const folder = tempFolder();
+  const before = engineOn(folder);
+  const changes = [bill("INV-1", "1"), bill("INV-2", "2"), bill("INV-3", "3")];
+  const silent = receiver({
+    prepare: () => Promise.reject(new SourceUnavailable("away", { next: "Wait." })),
+  });
+  const old = before.flow({
+    name: "old",
+    sink: silent,
+    source: pagesOf([{ changes, position: 1 }]),
+  });
+  await new Daemon(before.engine, [old]).once(signal);
+  before.store.close();
+
+  const after = engineOn(folder, before.clock);
+  const mapping = defineMapping({ ...billMapping, kind: "bill" });
+  const one = (name: string, more: Partial<Flow>, read: readonly Change[]) =>
+    after.flow({
+      name,
+      sink: receiver(),
+      source: pagesOf([{ changes: [...read], position: 1 }]),
+      ...more,
+    });
+  // Bills that happen to have these ids are others.
+  const other = one("other", { mapping }, changes);
+  await new Daemon(after.engine, [other]).once(signal);
+  const told = () => outOfStep(after.engine, [...after.engine.flows]);
+  expect(told()).toMatchObject([
+    { code: "left", flow: "old", count: 3, message: expect.stringContaining("3 documents were") },
+  ]);
+  const renamed = one("new", {}, changes.slice(1));
+  await new Daemon(after.engine, [other, renamed]).once(signal);
+  expect(told()).toMatchObject([{ code: "left", flow: "old", count: 1 }]);
+  after.store.close();
+});
+
 const elsewhere: [string, (name: string) => Pick<Flow, "to"> & Pick<Sink, "place">][] = [
   ["receiver", (to) => ({ to })],
   ["folder", (name) => ({ to: "erp.bills", place: async () => name })],

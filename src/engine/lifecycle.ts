@@ -585,10 +585,7 @@ function judgeDoubled(document: PendingDocument): Verdict | null {
   });
 }
 
-/**
- * A newer version of a record that a person has corrected: the correction ends, and is never lost in silence (ADR 0007).
- * Null: the newer version says something else in every corrected field, and goes its way.
- */
+/** A person's correction ends with a newer version, never in silence (ADR 0007). Null: that one says something else in every corrected field. */
 function judgeCorrected({ engine, flow, delivery, told }: PendingDocument): Verdict | null {
   const { correctedBefore: before, record } = delivery;
   if (before.length === 0) return null;

@@ -439,10 +439,7 @@ export function outOfStep(
         return reason === null ? [] : [{ ...reason, flow: flow.name }];
       }),
     ),
-    ...leftFlows(engine).flatMap(({ flow, name }) => {
-      const count = engine.store.requests.openCount(flow);
-      return count === 0 ? [] : [{ ...left(name, count), flow: name }];
-    }),
+    ...leftFlows(engine).flatMap((flow) => left(engine, flow)),
   ];
 }
 
@@ -450,13 +447,30 @@ export function outOfStep(
 export const leftFlows = ({ store, flows }: Engine) =>
   store.flows.all().filter(({ name }) => !flows.some((flow) => flow.name === name));
 
-const left = (name: string, count: number): Omit<Reason, "flow"> =>
-  reason(
-    "left",
-    `${counted(count, "request")} may have arrived, and the flow is not configured any more: what has the same numbers waits`,
-    `Put the flow back under the name ${name} until nothing of it is open, then take it away.`,
-    { count },
-  );
+/** What is open of such a flow, and no other one has brought: whatever waits of it stands in no quarantine and in no table of flows. */
+function left(
+  { store, flows }: Engine,
+  { flow, name, kind }: ReturnType<typeof leftFlows>[number],
+): Reason[] {
+  const next = `Put the flow back under the name ${name} until nothing of it is open, then take it away.`;
+  const told = (count: number, message: string): Reason[] =>
+    count === 0 ? [] : [{ ...reason("left", message, next, { count }), flow: name }];
+  const isOpen = [...store.deliveries.counts(flow).keys()].some((state) => OPEN.has(state));
+  const same = flows.filter(({ mapping }) => mapping.kind === kind).map((one) => one.flow);
+  const count = isOpen ? store.deliveries.left(flow, same) : 0;
+  const sent = store.requests.openCount(flow);
+  return [
+    ...told(
+      sent,
+      `${counted(sent, "request")} may have arrived, and the flow is not configured any more: what has the same numbers waits`,
+    ),
+    ...told(
+      count,
+      `${counted(count, "document")} ${count === 1 ? "was" : "were"} not delivered, and the flow is not configured any more`,
+    ),
+  ];
+}
+const OPEN: ReadonlySet<string> = new Set(["pending", "quarantined"]);
 
 interface OpenStop {
   readonly breaker: string;

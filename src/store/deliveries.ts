@@ -85,7 +85,7 @@ type PendingRow = Omit<PendingDelivery, "fault" | "correctedBefore"> & {
 };
 
 export function deliveries(database: Database.Database) {
-  const { row, rows, run } = asking(database);
+  const { row, rows, run, value } = asking(database);
   const why = causes(database);
   const fields = corrections(database);
   const pending = rows<[flow: number, after: number, limit: number], PendingRow>(
@@ -132,6 +132,11 @@ export function deliveries(database: Database.Database) {
   });
   const setSite = run<[site: string, site: string, delivery: number]>(
     `update delivery set site = ?, sum = ${sumIn("delivery", ["site"])} where delivery = ?`,
+  );
+  const left = value<[flow: number, others: string], number>(
+    `select count(*) from delivery join record using (record)
+     where delivery.flow = ?1 and (state = 'pending' or state = 'quarantined') and not exists
+       (select 1 from json_each(?2) other join record known on known.flow = other.value and known.id = record.id)`,
   );
   const counts = rows<[flow: number], { state: string; count: number }>(
     "select state, count from delivery_count where flow = ? and count > 0",
@@ -197,6 +202,9 @@ export function deliveries(database: Database.Database) {
     /** How many deliveries of a flow are in each state: the table is held by triggers (schema.ts). */
     counts: (flow: number): Map<string, number> =>
       new Map(counts(flow).map(({ state, count }) => [state, count])),
+    /** Of a flow that is configured no more: what was not delivered, and none of the other flows has read. */
+    left: (flow: number, others: readonly number[]): number =>
+      left(flow, JSON.stringify(others)) ?? 0,
     /** The other site that a document which was skipped belongs to. */
     setSite: (delivery: number, site: string): void => void setSite(site, site, delivery),
     /** How many records of a flow are other sites', by site. */

@@ -5,6 +5,7 @@
 import type Database from "better-sqlite3";
 import type { Json } from "../core/json.ts";
 import type { Notebook } from "../core/contract.ts";
+import type { Kind } from "../core/kinds.ts";
 import type { Sighting } from "../core/shape.ts";
 import { nothingSeen, type Rates } from "../core/pace.ts";
 import { hoursAround, lastedByHour, limitOf, type Silence } from "../core/silence.ts";
@@ -13,6 +14,7 @@ import { asking } from "./statements.ts";
 export interface FlowRow {
   readonly flow: number;
   readonly name: string;
+  readonly kind: string | null;
   readonly position: string | null;
   readonly next_due_ms: number | null;
   readonly last_run_ms: number | null;
@@ -62,9 +64,9 @@ const RUNS_KEPT = 20;
 
 export function flows(database: Database.Database) {
   const { row, rows, run, value, values } = asking(database);
-  const add = run<[name: string, keepsVersions: 0 | 1]>(
-    `insert into flow (name, keeps_versions) values (?, ?)
-     on conflict do update set keeps_versions = excluded.keeps_versions`,
+  const add = run<[name: string, kind: string | null, keepsVersions: 0 | 1]>(
+    `insert into flow (name, kind, keeps_versions) values (?, ?, ?)
+     on conflict do update set kind = excluded.kind, keeps_versions = excluded.keeps_versions`,
   );
   const find = row<[name: string], FlowRow>("select * from flow where name = ?");
   const ran = run<[object]>(
@@ -93,12 +95,12 @@ export function flows(database: Database.Database) {
 
   return {
     /** The flow's row, made when it is new. `keepsVersions`: what newer versions replace is kept. */
-    open(name: string, keepsVersions = false): FlowRow {
-      add(name, keepsVersions ? 1 : 0);
+    open(name: string, kind: Kind | null = null, keepsVersions = false): FlowRow {
+      add(name, kind, keepsVersions ? 1 : 0);
       return find(name) as FlowRow;
     },
     find,
-    all: rows<[], Pick<FlowRow, "flow" | "name">>("select flow, name from flow"),
+    all: rows<[], Pick<FlowRow, "flow" | "name" | "kind">>("select flow, name, kind from flow"),
     position: (name: string): Json | null =>
       JSON.parse(find(name)?.position ?? "null") as Json | null,
     /** `pages`: what a complete reading came to; null: it was none. Call it inside a transaction. */

@@ -22,6 +22,8 @@ const flows = `
   create table flow (
     flow integer primary key,
     name text not null unique,
+    -- What its documents are (src/core/kinds.ts); null: it was not told.
+    kind text,
     position text,
     next_due_ms integer,
     last_run_ms integer,

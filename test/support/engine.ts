@@ -177,7 +177,7 @@ export function engineOn(folder: string, clock = testClock()): Bench {
     notes,
     flow({ name = "bills", mapping = billMapping, ...rest }) {
       const flow: Flow = {
-        flow: store.flows.open(name).flow,
+        flow: store.flows.open(name, mapping.kind).flow,
         name,
         from: "erp.bills",
         to: "platform.bills",
