@@ -11,6 +11,8 @@ import { pipeline } from "node:stream/promises";
 import { request } from "undici";
 
 export const root = join(import.meta.dirname, "..");
+/** Where the launcher keeps compiled code. */
+const CACHE = join(root, "node_modules", ".cache", "fuelbridge");
 
 export interface Platform {
   readonly url: string;
@@ -113,7 +115,8 @@ export async function inChild<Report>(
   const script = join(import.meta.dirname, file);
   const child = spawn(process.execPath, [...process.execArgv, ...flags, script], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, ...env },
+    // Compiled code is kept as the launcher has it kept, on both sides: stripping types is no part of the product.
+    env: { ...process.env, NODE_COMPILE_CACHE: CACHE, ...env },
   });
   const [report] = await Promise.all([text(child.stdout), once(child, "close")]);
   if (child.exitCode !== 0) throw new Error(`${file} ended with ${child.exitCode}`);
