@@ -81,7 +81,7 @@ export const changeIn = (
 
 const ID_MAX = 200;
 
-export const refusedIn = ({ id, origin, raw }: RecordPlace, fault: Fault): Change => ({
+const refusedIn = ({ id, origin, raw }: RecordPlace, fault: Fault): Change => ({
   id: id === null || id.length > ID_MAX ? origin : id,
   version: null,
   text: stringifyExact({ raw, code: fault.code, message: fault.message }),
