@@ -177,7 +177,7 @@ export function partyTable(books: Books): Table<"party", Pick<Party, "code" | "n
   }
 
   return {
-    ...partiesOnce(["posted"], 100),
+    can: { ...partiesOnce(["posted"], 100).can, kept: true },
     records: {
       async search({ desired, ids = [] }, { signal }) {
         const lasting = ids.filter((one) => LASTING.test(one));

@@ -174,6 +174,7 @@ export class Parties {
       for (const one of looked)
         this.#judge(
           one,
+          adapter.can.kept === true,
           before.find(({ lasting }) => lasting === one.meant),
         );
     }
@@ -199,7 +200,7 @@ export class Parties {
   }
 
   /** @param before whom its code meant, as it is now; left out: it is not there */
-  #judge({ party, meant, found, isClear }: Looked, before?: Entry): void {
+  #judge({ party, meant, found, isClear }: Looked, isKept: boolean, before?: Entry): void {
     const { name } = this.#books;
     const now = found.entry?.lasting;
     if (isClear) this.#keep(party, found);
@@ -210,7 +211,7 @@ export class Parties {
     } else if (before !== undefined)
       // Somebody gave it another code.
       this.#keep(party, partyIn(name, { ...party, code: before.number ?? party.code }, [before]));
-    else if (meant !== null && !this.#isAgreed(meant))
+    else if (meant !== null && !isKept && !this.#isAgreed(meant))
       this.#doubts.set(keyOf(party), absent(name, party, meant));
   }
 

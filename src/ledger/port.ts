@@ -52,6 +52,8 @@ export interface Capabilities {
   readonly atomic: number;
   /** `once`: one document per number, cancelled ones too. `per-party`: one per number and party, without those. */
   readonly numbered: "once" | "per-party";
+  /** Of parties: none that a document names can be deleted. One that is gone was lost with books that were set back: it is made anew. */
+  readonly kept?: true;
 }
 
 /** A document that is to be in the books. */
