@@ -166,8 +166,9 @@ export async function simulate({ seed, weather, deeds }: Plan): Promise<Verdict>
       if (isGone()) await restart();
     }
   };
-  /** Whether everything came to rest, in fine weather. */
+  /** Whether everything came to rest, in fine weather: each flow has looked once more at what the last writes changed. */
   const rested = async (): Promise<boolean> => {
+    let wasQuiet = false;
     let goesOnFrom = world.time;
     let next = world.time;
     while (world.time < LONGEST_MS) {
@@ -177,7 +178,9 @@ export async function simulate({ seed, weather, deeds }: Plan): Promise<Verdict>
       // Where a breaker was open, nothing was read: what waits on the other side comes with the next looks.
       if (running.store.journal.breakers().length > 0) goesOnFrom = world.time;
       release(running, world);
-      if (world.time > goesOnFrom + 15 * MINUTE && isQuiet(running)) return true;
+      const isStill = isQuiet(running);
+      if (world.time > goesOnFrom + 15 * MINUTE && isStill && wasQuiet) return true;
+      wasQuiet = isStill;
     }
     return false;
   };
