@@ -203,23 +203,27 @@ export class Parties {
   #judge({ party, meant, found, isClear }: Looked, isKept: boolean, before?: Entry): void {
     const { name } = this.#books;
     const now = found.entry?.lasting;
-    if (isClear) this.#keep(party, found);
+    if (isClear) this.#keep(party, found, meant);
     else if (now !== undefined) {
       const code = before?.number ?? party.code;
       this.#found.set(keyOf(party), { code, entry: before ?? null });
       this.#doubts.set(keyOf(party), given(name, party, now, before));
     } else if (before !== undefined)
       // Somebody gave it another code.
-      this.#keep(party, partyIn(name, { ...party, code: before.number ?? party.code }, [before]));
+      this.#keep(
+        party,
+        partyIn(name, { ...party, code: before.number ?? party.code }, [before]),
+        meant,
+      );
     else if (meant !== null && !isKept && !this.#isAgreed(meant))
       this.#doubts.set(keyOf(party), absent(name, party, meant));
   }
 
-  #keep(party: SidedParty, found: PartyOf): void {
+  #keep(party: SidedParty, found: PartyOf, meant: string | null): void {
     this.#found.set(keyOf(party), found);
     const { entry } = found;
-    // What the platform's id alone has told is not whom the code means.
-    if (entry?.lasting !== undefined && isCalled(entry, party.code))
+    // What the platform's id alone has told is not whom the code means. Each entry in the notebook is a commit.
+    if (entry?.lasting !== undefined && entry.lasting !== meant && isCalled(entry, party.code))
       this.#books.surroundings.notebook?.set(meaningOf(party), entry.lasting);
   }
 
