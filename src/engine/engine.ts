@@ -202,8 +202,9 @@ export function tellShared(engine: Engine, flow: Flow, number: string, id: strin
     const isTwin = mapping.kind !== kind && side === flow.side && sink.names !== undefined;
     if (!isTwin || sink.names.what !== flow.sink.names?.what) continue;
     const twin = engine.store.links.find(mapping.kind, otherSide(side), id);
-    const told = `${kind} ${number} and ${mapping.kind} ${twin?.number} are one ${sink.names.what} there, ${id}: nothing says that they are two. If they are, give one of them another name where it comes from`;
-    if (twin !== null) audit(engine, flow, "notice", told);
+    if (twin === null) continue;
+    const told = `${kind} ${number} and ${mapping.kind} ${twin.number} are one ${sink.names.what} there, ${id}: nothing says that they are two. If they are, give one of them another name where it comes from`;
+    audit(engine, flow, "notice", told);
   }
 }
 
@@ -263,14 +264,12 @@ export function referencesOf(
   const own = referencesBy(engine, find);
   const counterpart: References["counterpart"] = (kind, id) => {
     const link = links.find(kind, side, id);
-    const { flow: bringing } =
-      engine.flows.find((one) => one.mapping.kind === kind && one.side === link?.born) ?? {};
+    const bringing = engine.flows.find(
+      ({ mapping, side: from, sink }) =>
+        sink.names !== undefined && mapping.kind === kind && from === link?.born,
+    );
     // Whose it is now a person says first.
-    if (
-      link !== null &&
-      bringing !== undefined &&
-      incidents.isDoubted(bringing, ownId(link, link.born))
-    )
+    if (link !== null && bringing && incidents.isDoubted(bringing.flow, ownId(link, link.born)))
       throw new WaitsFor(kind, id);
     return own.counterpart(kind, id);
   };

@@ -34,16 +34,18 @@ export function nextDue(schedule: Schedule, afterMs: number, intervalMs?: number
     return afterMs + Math.min(intervalMs ?? everyMs, longestMs);
   }
   const name = `${schedule.cron} ${schedule.timeZone}`;
-  const known = lastFound.get(name);
+  const found = lastFound.get(name) ?? [];
   // Between an instant and the first minute after it there is no other.
-  if (known !== undefined && known.afterMs <= afterMs && afterMs < known.dueMs) return known.dueMs;
+  const known = found.find((one) => one.afterMs <= afterMs && afterMs < one.dueMs);
+  if (known !== undefined) return known.dueMs;
   const dueMs = minuteAfter(schedule, afterMs);
-  lastFound.set(name, { afterMs, dueMs });
+  lastFound.set(name, [{ afterMs, dueMs }, ...found].slice(0, FOUND_KEPT));
   return dueMs;
 }
 
-/** By expression and zone: all flows and companies ask for the same nights. */
-const lastFound = new Map<string, { readonly afterMs: number; readonly dueMs: number }>();
+/** By expression and zone, the newest first: all flows and companies ask for the same nights, the next one and some later ones in turns. */
+const lastFound = new Map<string, { readonly afterMs: number; readonly dueMs: number }[]>();
+const FOUND_KEPT = 8;
 
 /** The due time of the night so many nights after this one (ms UTC); one in which clocks are set back has an hour more. */
 export const nightsAfter = (schedule: Schedule, lastMs: number, nights: number): number =>

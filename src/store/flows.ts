@@ -94,7 +94,7 @@ export function flows(database: Database.Database) {
   let standing: ReadonlySet<number> | null = null;
 
   return {
-    /** The flow's row, made when it is new. `keepsVersions`: what newer versions replace is kept. */
+    /** The flow's row, made when it is new. `kind`: of its documents. `keepsVersions`: what newer versions replace is kept. */
     open(name: string, kind: Kind | null = null, keepsVersions = false): FlowRow {
       add(name, kind, keepsVersions ? 1 : 0);
       return find(name) as FlowRow;
