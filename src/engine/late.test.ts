@@ -94,6 +94,9 @@ test("a document whose outcome stays unknown is told after the interval and the 
   const page = await (await as("viewer")).get("/");
   expect(page.body).toMatch(/1 document stands still<\/strong>\s+since/);
   expect(page.body).toContain("stands still");
+  // A clock that is put right does not hide it until that gets there again.
+  bench.clock.set(-24 * 60 * MINUTE);
+  expect((await told()).late).toMatchObject([{ code: "unknown", count: 1 }]);
 });
 
 test("a receiver that puts off what it is given is told after an hour, in its words, and tried all the while", async () => {

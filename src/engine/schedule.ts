@@ -281,21 +281,24 @@ export function lateOf(engine: Engine, flow: Flow, asking: Asking): Late[] {
   const isEmpty = (counts.get("pending") ?? 0) + (counts.get("frozen") ?? 0) === 0;
   if (isEmpty || asking.away.has(endpointOf(flow.to))) return [];
   const now = clock.now().wallMs;
-  const before = now - patienceOf(engine, flow);
+  const patienceMs = patienceOf(engine, flow);
   const why = whole(engine, flow, asking);
   const requests = store.underWay
-    .unended(flow.flow, Math.max(before, now - PUT_OFF_MS))
+    .unended(flow.flow, now, Math.min(patienceMs, PUT_OFF_MS))
     .map((one) => ({ ...ofRequest(one), sinceMs: one.sinceMs, count: one.documents }))
-    .filter(({ code, sinceMs }) =>
-      code === "put-off" && why === null ? sinceMs <= now - PUT_OFF_MS : sinceMs <= before,
+    .filter(
+      ({ code, sinceMs }) =>
+        Math.abs(now - sinceMs) >= (code === "put-off" && why === null ? PUT_OFF_MS : patienceMs),
     );
   // Where requests share an ordering key, what is behind one waits for it.
   const [first] = flow.sink.itemsMax > 1 ? requests : [];
-  const pending = store.underWay.unmapped(flow.flow, before).map(({ text, sinceMs }, at) => ({
-    ...(first ?? (at < NAMED ? ofPending(engine, flow, text) : TURN)),
-    sinceMs,
-    count: 1,
-  }));
+  const pending = store.underWay
+    .unmapped(flow.flow, now, patienceMs)
+    .map(({ text, sinceMs }, at) => ({
+      ...(first ?? (at < NAMED ? ofPending(engine, flow, text) : TURN)),
+      sinceMs,
+      count: 1,
+    }));
   // Those behind the oldest are not asked about one by one.
   const behind = pending.length < OLDEST ? 0 : (counts.get("pending") ?? 0) - OLDEST;
   const last = pending.at(-1);

@@ -281,7 +281,7 @@ function groupOf(engine: Engine, { id, causes, nowMs, called }: Grouped) {
     cause,
     next,
     count,
-    /** Of the oldest one, ISO 8601 UTC, and how long ago that is. */
+    /** Of the oldest one, ISO 8601 UTC, and how long ago that is; null: nobody knows, for the clock was set back. */
     since: new Date(sinceMs).toISOString(),
     ageMs: ageMs(nowMs, sinceMs),
     /** What a person can do about it with success. */
@@ -414,7 +414,9 @@ function waiting(
 const nameOf = (store: Store, id: string): string =>
   isUuid(id) ? (store.questions.numberOf(id) ?? id) : id;
 
-const ageMs = (nowMs: number, sinceMs: number): number => Math.max(nowMs - sinceMs, 0);
+/** Null: it was written down by a clock that was ahead, and nobody knows. */
+const ageMs = (nowMs: number, sinceMs: number): number | null =>
+  nowMs < sinceMs ? null : nowMs - sinceMs;
 
 /** One group with its deliveries, the oldest first, `limit` of them (all) after `skip`. @throws OfficeError when it is not there */
 export function shownGroup(engine: Engine, id: string, limit?: number, skip = 0) {

@@ -397,14 +397,14 @@ function lateIn(engine: Engine, quarantine: readonly Group[], asking: Asking) {
 
 /** It clears by itself, and has not for longer than what it waits for takes to be read and delivered. */
 function waits(engine: Engine, flow: Flow, { shown, causes }: Group) {
-  const { code, count, since, cause, next, ageMs } = shown;
-  const { flows } = engine;
+  const { code, count, since, cause, next } = shown;
+  const { flows, clock } = engine;
   // Whatever it waits for comes by one of them.
   const patienceMs =
     OWN_PATIENCE[code as FaultCode] ??
     patienceOf(engine, flow) +
       Math.max(...flows.filter(({ paused }) => !paused).map((one) => patienceOf(engine, one)), 0);
-  if (ageMs <= patienceMs) return [];
+  if (Math.abs(clock.now().wallMs - Date.parse(since)) <= patienceMs) return [];
   const expected =
     causes.length > 0 && causes.slice(0, ASKED_MAX).every((one) => isSeenTo(engine, one));
   return [{ code: "waits" as LateCode, count, since, message: cause, next, expected }];

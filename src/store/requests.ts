@@ -259,15 +259,18 @@ export function underWay(database: Database.Database) {
       `select request, ordering_key as orderingKey from ${OPEN}
        where flow = ? and live = 1 and state <> 'manual' order by request`,
     ),
-    /** The open requests of a flow that are no person's and are as old as that, the oldest first. */
-    unended: rows<[flow: number, beforeMs: number], Unended>(
+    /**
+     * The open requests of a flow that are no person's and are as old as that, the oldest first; those too that a clock which
+     * was so far ahead has dated, for nobody knows how old they are.
+     */
+    unended: rows<[flow: number, nowMs: number, leastMs: number], Unended>(
       `select request, state, created_ms as sinceMs,
               (select count(*) from delivery
                where delivery.request = r.request and delivery.state = 'frozen') as documents,
               (select detail from audit where audit.request = r.request and delivery is null
                  and event in ('ready', 'unknown', 'sending') order by audit desc limit 1) as said
        from request r indexed by request_ordering_key
-       where flow = ? and live = 1 and state <> 'manual' and created_ms <= ? order by request`,
+       where flow = ? and live = 1 and state <> 'manual' and abs(? - created_ms) >= ? order by request`,
     ),
     /** Requests of a flow that may have arrived, and when they are looked for, ms UTC: the oldest {@link OLDEST}. */
     doubtful: rows<[flow: number], { number: string; untilMs: number | null }>(
@@ -276,17 +279,17 @@ export function underWay(database: Database.Database) {
        where flow = ? and live = 1 and state = 'unknown' order by request limit ${OLDEST}`,
     ),
     /**
-     * Of the {@link OLDEST} pending deliveries of a flow those that wait since then, the oldest first. A person who retried
-     * one, a wait that ended: from then on it waits again.
+     * Of the {@link OLDEST} pending deliveries of a flow those that wait for so long, as above, the oldest first. A person who
+     * retried one, a wait that ended: from then on it waits again.
      */
-    unmapped: rows<[flow: number, beforeMs: number], Unmapped>(
+    unmapped: rows<[flow: number, nowMs: number, leastMs: number], Unmapped>(
       `select delivery, text, sinceMs from (
          select oldest.delivery, record, max(received_ms, coalesce(
            (select max(at_ms) from audit where audit.delivery = oldest.delivery), 0)) as sinceMs
          from (select delivery, record, received_ms from delivery indexed by delivery_pending
                where flow = ? and state = 'pending' order by delivery limit ${OLDEST}) oldest)
          join record using (record)
-       where sinceMs <= ? order by sinceMs`,
+       where abs(? - sinceMs) >= ? order by sinceMs`,
     ),
     /** Newer versions of what a request carries, which wait for the same decision. */
     newer: values<[request: number], number>(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { valueIn } from "./blocks.ts";
+import { ago, untilDue, valueIn } from "./blocks.ts";
 import { inPage } from "./html.ts";
-import { inLine } from "./text.ts";
+import { age, inLine } from "./text.ts";
 
 test("amounts that differ have their currency and two digits, prices their own digits, and all else stays", () => {
   const shown = [
@@ -35,4 +35,19 @@ test("amounts that differ have their currency and two digits, prices their own d
     "1000",
     "none",
   ]);
+});
+
+test.each([
+  [ago("2026-11-21T09:00:00.000Z"), "3 hours ago"],
+  [ago("2026-11-21T12:00:00.400Z"), "just now"],
+  // Written down by a clock that was ahead.
+  [ago("2026-11-21T15:00:00.000Z"), "at an unknown time"],
+  [untilDue("2026-11-21T15:00:00.000Z"), "in 3 hours"],
+])("%j is said on a page as: %s", (word, said) => {
+  const reading = { site: { timeZone: "UTC" }, nowMs: Date.parse("2026-11-21T12:00:00Z") };
+  expect(String(inPage(word, reading))).toContain(`>${said}</span`);
+});
+
+test("an age that nobody knows is a dash on a terminal, and no 0 seconds", () => {
+  expect([age(0), age(null)]).toEqual(["0 seconds", "-"]);
 });

@@ -14,6 +14,7 @@ import {
   type Tone,
 } from "./blocks.ts";
 
+import { JUMP_MS, MINUTE_MS } from "../core/time.ts";
 import { AGES, SECOND } from "./text.ts";
 
 type Part = Html | string | number | boolean | null | undefined | readonly Part[];
@@ -249,22 +250,28 @@ function timeHtml(iso: string | null, exact: boolean, { site, nowMs }: Reading):
   return html`<time datetime="${iso}">${text}</time>`;
 }
 
-/** `3 minutes ago`, `in 2 hours` */
+/** `3 minutes ago`. What was written down by a clock that was ahead has no age that anybody knows. */
 function ago(iso: string | null, { nowMs }: Reading): string {
   if (iso === null) return "never";
   const ms = nowMs - Date.parse(iso);
-  const [unit, unitMs] = AGES.find(([, least]) => Math.abs(ms) >= least) ?? SECOND;
-  const count = Math.floor(Math.abs(ms) / unitMs);
-  if (unit === "second") return ms < 0 ? "in a moment" : "just now";
-  const length = `${number(count)} ${unit}${count === 1 ? "" : "s"}`;
-  return ms < 0 ? `in ${length}` : `${length} ago`;
+  if (ms <= -JUMP_MS) return "at an unknown time";
+  return ms < MINUTE_MS ? "just now" : `${lengthOf(ms)} ago`;
+}
+
+/** Of at least a minute. */
+function lengthOf(ms: number): string {
+  const [unit, unitMs] = AGES.find(([, least]) => ms >= least) ?? SECOND;
+  const count = Math.floor(ms / unitMs);
+  return `${number(count)} ${unit}${count === 1 ? "" : "s"}`;
 }
 
 /** When a flow looks next: `in 8 minutes`; `due 2 hours ago` where it should have begun. */
 function untilDue(iso: string | null, reading: Reading): string {
-  const lateMs = iso === null ? -1 : reading.nowMs - Date.parse(iso);
-  if (lateMs >= 60_000) return `due ${ago(iso, reading)}`;
-  return lateMs >= 0 ? "now" : ago(iso, reading);
+  if (iso === null) return "never";
+  const lateMs = reading.nowMs - Date.parse(iso);
+  if (lateMs >= MINUTE_MS) return `due ${ago(iso, reading)}`;
+  if (lateMs >= 0) return "now";
+  return -lateMs < MINUTE_MS ? "in a moment" : `in ${lengthOf(-lateMs)}`;
 }
 
 /** `12,345` */

@@ -198,8 +198,9 @@ function wrapLine(text: string, width: number): string[] {
 export const instant = (iso: string | null): string =>
   iso === null ? "-" : `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 
-/** How long ago, in the largest unit of which one has passed: `3 days`. */
-export function age(ms: number): string {
+/** How long ago, in the largest unit of which one has passed: `3 days`; a dash where nobody knows. */
+export function age(ms: number | null): string {
+  if (ms === null) return "-";
   const [unit, unitMs] = AGES.find(([, least]) => ms >= least) ?? SECOND;
   return counted(Math.floor(ms / unitMs), unit);
 }
