@@ -35,6 +35,7 @@ import { ledger } from "../store/journal.ts";
 import { notebookIn } from "../store/flows.ts";
 import { openScratch } from "../store/scratch.ts";
 import { openStore, type Store } from "../store/store.ts";
+import { olderThan } from "./configuration.ts";
 import { carriersWithin, type Keys, openCarriers } from "./carriers.ts";
 import { returnMemory, systemClock, version } from "./process.ts";
 import { openEndpoints } from "./endpoints.ts";
@@ -68,6 +69,8 @@ export async function composeDaemon(
   };
   const arrivals: Arrivals = { of: () => {} };
   const opening = { note, clock, carriersOf: openCarriers, arrivals, keys };
+  const startedAt = new Date();
+  const older = olderThan(config, startedAt);
   const { hurry, close, ...held } = await open(config, "claim", opening);
   const hurried = (signal: AbortSignal): AbortSignal => {
     signal.addEventListener("abort", hurry, { once: true });
@@ -103,7 +106,8 @@ export async function composeDaemon(
       daemon.arrived(endpoint);
       held.auditor.arrived();
     };
-    const office = storeOffice({ ...held, daemon, nightly, version, startedAt: new Date() });
+    const warnings = () => [...held.warnings(), ...older()];
+    const office = storeOffice({ ...held, warnings, daemon, nightly, version, startedAt });
     held.backfills.stirred = () => daemon.nudge();
     return {
       office,

@@ -1,8 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Depth } from "../config/check.ts";
 import type { Connector, Mapping } from "../core/contract.ts";
 import { ConfigurationError } from "../core/errors.ts";
+import type { Warning } from "../office/answers.ts";
 import { scrubber } from "../config/scrub.ts";
 
 const secrets = new Set<string>();
@@ -113,4 +116,50 @@ async function ownMappings(folder: string | null): Promise<readonly Mapping[]> {
   if (folder === null) return [];
   const { loadSiteMappings } = await import("../mapping/load.ts");
   return loadSiteMappings(folder);
+}
+
+/** The code of a warning, of which `doctor` tells too. */
+export const OLDER_CONFIGURATION = "older-configuration";
+
+/** Asked later: does a file that a start reads say something else than now? Tables are read again by themselves. */
+export function olderThan({ files, mappingsFolder }: Config, startedAt: Date): () => Warning[] {
+  const digests = (): Map<string, string> => {
+    const all = [...files, ...(mappingsFolder === null ? [] : filesBelow(mappingsFolder))];
+    return new Map(all.map((file) => [file, digestOf(file)]));
+  };
+  const read = digests();
+  return () => {
+    const now = digests();
+    const changed = [...new Set([...read.keys(), ...now.keys()])].filter(
+      (file) => read.get(file) !== now.get(file),
+    );
+    if (changed.length === 0) return [];
+    return [
+      {
+        endpoint: "fuelbridge",
+        code: OLDER_CONFIGURATION,
+        title: "fuelbridge runs with an older configuration",
+        message: `${changed.join(", ")} changed since it started at ${startedAt.toISOString()}, and it goes on with what it read then`,
+        next: "Look with `fuelbridge check`, then start fuelbridge again: only then the change counts. If it was not meant, put back what was there.",
+      },
+    ];
+  };
+}
+
+/** One that cannot be read has none. */
+function digestOf(file: string): string {
+  try {
+    return createHash("sha256").update(readFileSync(file)).digest("hex");
+  } catch {
+    return "";
+  }
+}
+
+/** In their order, tests and cases left out; none where there is no folder. */
+export function filesBelow(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/\.(test|fixture)\./.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
 }

@@ -1,6 +1,6 @@
 /** The files of an evidence pack, the same for the command line and the console. */
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { type EvidenceAbout, evidenceOf, SUMS, sumsOf } from "../reconcile/evidence.ts";
@@ -8,6 +8,7 @@ import type { Office } from "../office/questions.ts";
 import type { Report } from "../reconcile/report.ts";
 import { findingsCsv, headOf } from "../views/match.ts";
 import { reportText } from "../views/reconciliation.ts";
+import { filesBelow } from "./configuration.ts";
 import { version } from "./process.ts";
 
 type Matching = Awaited<ReturnType<Office["findings"]>>;
@@ -77,14 +78,10 @@ function mappingsOf(config: Config): EvidenceAbout["mappings"] {
   };
 }
 
-/** Of the names and bytes of all files below it, tests and cases left out; of nothing where there is no folder. */
+/** Of the names and bytes of {@link filesBelow} it. */
 function digestOfFolder(folder: string): string {
   const hash = createHash("sha256");
-  if (!existsSync(folder)) return hash.digest("hex");
-  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !/\.(test|fixture)\./.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .toSorted();
-  for (const name of names) hash.update(name.slice(folder.length)).update(readFileSync(name));
+  for (const name of filesBelow(folder))
+    hash.update(name.slice(folder.length)).update(readFileSync(name));
   return hash.digest("hex");
 }

@@ -83,6 +83,23 @@ describe("the doctor's requests are in the month's budget, and it says so", LOAD
     expect(await requestsOf(site)).toEqual({ seen: EACH, used: EACH, checks: EACH });
   });
 
+  test("beside a daemon that read an older file, doctor and status say so, and what to do", async () => {
+    const site = await quietSite();
+    const daemon = await site.daemon();
+    const told = async () => [
+      (await site.here("doctor")).out.includes("changed since it started"),
+      (await site.here("status")).out.includes("runs with an older configuration"),
+    ];
+    expect(await told()).toEqual([false, false]);
+    const before = readFileSync(site.config, "utf8");
+    writeFileSync(site.config, before.replace("paused: true", "paused: false"));
+    expect(await told()).toEqual([true, true]);
+    writeFileSync(site.config, before);
+    expect(await told()).toEqual([false, false]);
+    daemon.kill("SIGTERM");
+    await daemon.ended;
+  });
+
   test("beside a daemon that does not answer the platform is not asked; everything else is", async () => {
     const site = await quietSite();
     const daemon = await site.daemon();

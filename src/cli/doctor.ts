@@ -21,7 +21,12 @@ import { ask } from "../app/ask.ts";
 import { type Answer, ofEach } from "./answer.ts";
 import { addCommand, type Given } from "./command.ts";
 import { lookAtLast, openMapping } from "./map.ts";
-import { loadCompanies, loadConfiguration, loadSharers } from "../app/configuration.ts";
+import {
+  loadCompanies,
+  loadConfiguration,
+  loadSharers,
+  OLDER_CONFIGURATION,
+} from "../app/configuration.ts";
 import { openLooking } from "../app/endpoints.ts";
 import { untilSignal } from "../app/process.ts";
 import { examineState, examineTables, needsOf } from "../app/examine.ts";
@@ -155,6 +160,14 @@ async function ownExaminations(config: Config, asked: Asked, tables: Tables) {
   const kept = new Map<string, Readonly<Record<string, string>>>();
   const look = async (office: Office): Promise<void> => {
     days = await office.toBook();
+    const { warnings } = await office.status();
+    const older = warnings.find(({ code }) => code === OLDER_CONFIGURATION);
+    if (older !== undefined)
+      examined.push({
+        what: "running daemon",
+        fault: null,
+        note: `${older.message}. ${older.next}`,
+      });
     for (const { name } of config.endpoints) kept.set(name, await office.notebook(name));
   };
   // A store that is not there has nothing waiting, and is not made for asking.

@@ -130,6 +130,7 @@ test("a good configuration comes out complete", () => {
       alertAbove: null,
     },
     mappingsFolder: null,
+    files: [file],
     company: "bluebonnet",
     currency: "USD",
     timeZone: "America/Chicago",
@@ -276,6 +277,7 @@ test("a secret's file must be its owner's alone", { skip: process.platform === "
     chmodSync(file, mode);
     expect(load(text).platform.apiKey).toBe(KEY);
   }
+  expect(load(text).files).toEqual([join(folder, "fuelbridge.yaml"), file]);
 });
 
 test("without a queue of its own, requests are sent from this process", () => {

@@ -10,7 +10,7 @@ import { sumOf } from "../core/groups.ts";
 import { siteNames, type SiteRules } from "../core/sites.ts";
 import { check, CROSS_REFERENCES, type Depth, type Known, type Written } from "./check.ts";
 import { companiesIn, isHub, sharersOf } from "./companies.ts";
-import { readDocument, readText } from "./document.ts";
+import { readDocument, readText, type Scalar } from "./document.ts";
 import { PLATFORM } from "./flows.ts";
 import {
   causeOf,
@@ -53,6 +53,8 @@ export interface Config extends Readonly<
 > {
   /** The file it was read from. */
   readonly file: string;
+  /** The same with those that it names and that a start reads: values, and profiles of the site's own. */
+  readonly files: readonly string[];
   /** Which of the companies in that file it is; null: the file has one company's. */
   readonly name: string | null;
   /** All companies of this installation that share the API key, this one among them. */
@@ -273,6 +275,7 @@ function completeConfig(written: Written, known: Known, depth: Depth = "settings
       weight: settings.queue.weight ?? usualWeight(settings.sites, settings.hub !== null),
     },
     file: resolve(path),
+    files: [resolve(path), ...document.scalars.flatMap((one) => filesNamed(one, folder))],
     name,
     sharers,
     folder,
@@ -301,4 +304,11 @@ function completeConfig(written: Written, known: Known, depth: Depth = "settings
     }),
     secrets,
   };
+}
+
+/** The name of a shipped profile leads to no file there. */
+function filesNamed({ path, made }: Scalar, folder: string): string[] {
+  if (made === null) return [];
+  if (path.at(-1) === "profile") return [resolve(folder, made.text)];
+  return made.references.flatMap((one) => (one.kind === "file" ? one.path : []));
 }

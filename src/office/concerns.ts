@@ -52,11 +52,11 @@ export const concernsOf = (status: Status): Concern[] => [...wrongIn(status), ..
 /** Without what the platform tells beyond its contract: that stops nothing. */
 export const wrongIn = (status: Status): Concern[] => [
   ...ofStops(status),
-  ...status.warnings.map(({ endpoint, code, message, next, urgent = false }) =>
+  ...status.warnings.map(({ endpoint, code, title, message, next, urgent = false }) =>
     // Its day may move; it is the same one.
     concern({
       key: `warning ${endpoint} ${code}`,
-      title: `${endpoint} will stop unless a person acts`,
+      title: title ?? `${endpoint} will stop unless a person acts`,
       urgent,
       detail: message,
       next,

@@ -24,10 +24,12 @@ import { type DifferenceRow, ENDED, type Found, type SweepRow } from "../store/r
 import type { Person } from "./asked.ts";
 import { OfficeError } from "../core/errors.ts";
 
-/** An endpoint will stop unless a person acts before. `code`: stable, kebab-case. */
+/** What a person should see to before something stops, or is done as nobody means it. `code`: stable, kebab-case. */
 export interface Warning {
   readonly endpoint: string;
   readonly code: string;
+  /** Left out: that the endpoint will stop. */
+  readonly title?: string;
   readonly message: string;
   readonly next: string;
   /** It is told at night, too. Left out: not. */
