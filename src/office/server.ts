@@ -8,7 +8,6 @@ import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { finished } from "node:stream/promises";
-import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { HUB } from "../config/flows.ts";
 import type { HubConfig } from "../config/schema.ts";
@@ -21,6 +20,7 @@ import {
 } from "../core/errors.ts";
 import { parsedJson } from "../core/json.ts";
 import { isSameSecret } from "../core/keys.ts";
+import { within } from "../core/together.ts";
 import { type Engine, PLATFORM } from "../engine/engine.ts";
 import { fedTo } from "../engine/sites.ts";
 import { writeWhole } from "../transport/whole.ts";
@@ -341,7 +341,7 @@ export async function listen(
     port: taken,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
-      await Promise.race([Promise.all(inHand), delay(CLOSE_TIMEOUT_MS, null, { ref: false })]);
+      await within(CLOSE_TIMEOUT_MS, Promise.all(inHand));
       server.closeAllConnections();
       await closed;
     },

@@ -8,9 +8,9 @@ import { done, requestOf } from "../../test/support/shared-options.ts";
 import { openTestSite, startTestWorker } from "../../test/support/shared-queue.ts";
 import { until } from "../../test/support/site-program.ts";
 import type { Exchange } from "../platform/client.ts";
-import { keysOf } from "./redis.ts";
+import { prefixOf } from "./redis.ts";
 
-const { prefix } = keysOf("test");
+const prefix = prefixOf("test");
 
 async function withWorker(...args: readonly string[]) {
   const redis = await startRedis(...args);

@@ -10,7 +10,7 @@ import {
 import { until } from "../../test/support/site-program.ts";
 import { systemClock } from "../app/process.ts";
 import type { Admission, Governor, Purpose } from "../core/budget.ts";
-import { keysOf } from "./redis.ts";
+import { prefixOf } from "./redis.ts";
 
 const month = new Date().toISOString().slice(0, 7);
 
@@ -374,7 +374,7 @@ describe.skipIf(!isThere("redis-server"))("the governor of several processes", (
     const { governor } = await open(redis, { spent: { poll: 5 } });
     const flush = { over: false };
     const flushing = (async () => {
-      while (!flush.over) await redis.client.del(keysOf("test").month(month));
+      while (!flush.over) await redis.client.del(`${prefixOf("test")}:month:${month}`);
     })();
     await until("it is said", async () => {
       const refused = await governor.admit("write");

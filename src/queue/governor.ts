@@ -7,6 +7,7 @@
  */
 import { randomUUID } from "node:crypto";
 import {
+  type Admission,
   admitting,
   type Budget,
   type Governor,
@@ -24,15 +25,9 @@ import {
 } from "../core/budget.ts";
 import { sumOf } from "../core/groups.ts";
 import type { Clock } from "../core/time.ts";
-import {
-  type Hub,
-  type Keys,
-  RedisTrouble,
-  together,
-  type Trouble,
-  watch,
-  type Watching,
-} from "./redis.ts";
+import { together } from "../core/together.ts";
+import { type Hub, RedisTrouble, type Trouble, troubleOf, troublesIn } from "./redis.ts";
+import { watch, type Watching } from "./redis.ts";
 
 export interface GovernorOptions extends Watching {
   readonly budget: Budget;
@@ -57,6 +52,8 @@ const SITE_ALIVE_MS = 30_000;
 /** Longer than any month. */
 const MONTH_KEPT_S = 70 * 24 * 3_600;
 const NO_RULES = "-";
+const SAME_RULES =
+  "Write the same rules under sites in the configuration of every site, and start their daemons again: nothing is read or sent until they agree.";
 const [HUB, SITE] = ["hub", "site"];
 
 /** Why there is no place: `share`: other sites have the next ones; `month`: it is looked at anew. */
@@ -69,12 +66,12 @@ const whys = {
 } as const;
 
 /** The site among others: its name, the month, and its share of the minute. */
-function openGroup(hub: Hub, keys: Keys, limit: number, options: GovernorOptions) {
+function openGroup(hub: Hub, limit: number, options: GovernorOptions) {
   const { clock, ledger, weight, home = randomUUID(), isHub = false } = options;
   const { site } = ledger;
-  const rules = options.rules || NO_RULES;
   /** This start of this process, which the name belongs to. */
   const boot = `${home}/${randomUUID()}`;
+  const own = { site, boot, weight, rules: options.rules || NO_RULES, role: isHub ? HUB : SITE };
   /** The requests of a month by `site purpose`, as they are known here and as Redis has told them: counts only grow. */
   let month = { name: "", known: new Map<string, number>(), told: new Map<string, number>() };
   /** Of the sites that are there, as of the last look. */
@@ -91,23 +88,26 @@ function openGroup(hub: Hub, keys: Keys, limit: number, options: GovernorOptions
     for (const [purpose, count] of Object.entries(ledger.spent(name)))
       learned(`${site} ${purpose}`, count);
     const telling = [...now.known].filter(([by, count]) => count > (now.told.get(by) ?? 0));
-    const own = [site, boot, weight, rules, isNew ? `${home}/` : "-", isHub ? HUB : SITE];
-    const reply = await hub.run(LOOK, {
-      keys: [keys.sites, keys.worker, keys.month(name), keys.uses],
-      args: [...own, sumOf(now.told.values()), MONTH_KEPT_S, ...telling.flat()],
-    });
-    const [owner, workers, other, second, sites, told, uses, nowMs] = reply as Looked;
+    const looked = (await hub.run(LOOK, {
+      ...own,
+      former: isNew ? `${home}/` : boot,
+      month: name,
+      sum: sumOf(now.told.values()),
+      telling: Object.fromEntries(telling),
+    })) as Looked;
     isNew = false;
-    weights = new Map(pairsOf(sites));
-    if (told !== null) now.told = new Map(pairsOf(told));
+    weights = new Map(Object.entries(looked.weights));
+    if (looked.told !== false) now.told = new Map(Object.entries(looked.told));
     for (const [by, count] of now.told) learned(by, count);
     month = now;
-    const shared = { limit, weights, uses: new Map(pairsOf(uses)), asked: askedIn(uses) };
-    share = shareOfMinute(shared, site, nowMs);
-    if (owner !== boot) return otherSite(site);
-    if (other !== null) return otherRules(other, options.rules);
-    if (second !== null) return secondHub(second);
-    return workers === 0 ? NO_WORKER : null;
+    const uses = new Map(Object.entries(looked.uses));
+    const asked = new Map([...weights.keys()].map((one) => [one, uses.get(`${one}|`) ?? 0]));
+    share = shareOfMinute({ limit, weights, uses, asked }, site, looked.nowMs);
+    for (const [code, message, next] of troubles) {
+      const other = looked.found[code];
+      if (other !== undefined) return { code, message: message.replace("@", other), next };
+    }
+    return null;
   }
 
   function summed(name: string, part: 0 | 1): Map<string, number> {
@@ -126,22 +126,21 @@ function openGroup(hub: Hub, keys: Keys, limit: number, options: GovernorOptions
     weights: () => weights,
     share: () => share,
     /** Gives its name back. */
-    leave: () => hub.run(LEAVE, { keys: [keys.sites], args: [site, boot] }).catch(() => {}),
+    leave: () => hub.run(LEAVE, own).catch(() => {}),
   };
 }
 
-export function openSharedGovernor(hub: Hub, keys: Keys, options: GovernorOptions) {
+export function openSharedGovernor(hub: Hub, options: GovernorOptions) {
   const { budget, clock, ledger, windowMs = WINDOW_MS } = options;
   // A place counts until its request has surely arrived, and for the window from then on.
-  const flightMs = Math.ceil((windowMs * 3) / 4);
+  const flight = Math.ceil((windowMs * 3) / 4);
   const limit = budget.perMinute - Math.floor(budget.perMinute / KEPT_FOR_PROBES);
-  const group = openGroup(hub, keys, limit, options);
+  const group = openGroup(hub, limit, options);
   const { site } = ledger;
-  const { look } = group;
   const minute = { used: 0, opensAtMs: 0, why: "minute" as keyof typeof whys, since: "" };
   /** Places of requests that have no answer yet, the oldest first. */
   const flying: { readonly place: string; readonly untilMs: number }[] = [];
-  const watched = watch(hub, options, look);
+  const watched = watch(hub, options, group.look);
 
   const spent = (name: string): Spent => Object.fromEntries(group.summed(name, 1));
 
@@ -160,67 +159,63 @@ export function openSharedGovernor(hub: Hub, keys: Keys, options: GovernorOption
     const { wallMs } = clock.now();
     const { name } = monthAt(wallMs);
     const all = spent(name);
-    const { own, most } = group.share();
-    const shared = [windowMs, limit, flightMs, site, own, most, usedOf(all), MONTH_KEPT_S];
-    const each = turns.flatMap(({ place, purpose, head }) =>
-      purpose === "" ? [place, "", ...head] : [place, purpose, leftFor(budget, all, purpose), 0, 0],
-    );
-    const names = [keys.gate, keys.minute, keys.uses, keys.month(name)];
-    const replies = await hub.run(TURN, { keys: names, args: [...shared, ...each] });
+    const known = usedOf(all);
+    const shared = { ...group.share(), site, month: name, known, limit, window: windowMs, flight };
+    const replies = await hub.run(TURN, {
+      ...shared,
+      turns: turns.map((one) =>
+        one.purpose === undefined ? one : { ...one, leftFor: leftFor(budget, all, one.purpose) },
+      ),
+    });
     const now = clock.now();
     const waits = (replies as Turned[]).map(([word, ms, used], at) => {
       const { place, purpose } = turns[at] as Turn;
       minute.used = used;
-      if (purpose === "") return null;
+      if (purpose === undefined) return null;
       if (word !== "admitted") {
         if (minute.opensAtMs <= now.monoMs) minute.since = new Date(now.wallMs).toISOString();
         Object.assign(minute, { opensAtMs: now.monoMs + ms, why: word });
         return { ms: ms + clock.chance() * JITTER_MS, detail: whys[word] };
       }
       minute.opensAtMs = 0;
-      flying.push({ place, untilMs: now.monoMs + flightMs });
+      flying.push({ place, untilMs: now.monoMs + flight });
       ledger.spend(wallMs, purpose);
       return null;
     });
-    if (waits.some((wait) => wait?.detail === whys.month)) await look();
+    if (waits.some((wait) => wait?.detail === whys.month)) await group.look();
     return waits;
   });
 
   const { admit, hurry } = admitting({
     clock,
     refused,
-    take: (purpose) => turn({ place: `${site} ${randomUUID()}`, purpose, head: [] }),
+    take: (purpose) => turn({ place: `${site} ${randomUUID()}`, purpose }),
   });
-  const governor: Governor = {
-    async admit(purpose) {
+  return {
+    async admit(purpose: Purpose): Promise<Admission> {
       try {
         await watched.looked;
         const trouble = watched.trouble();
         if (trouble === null || GOES_ON.has(trouble.code)) return await admit(purpose);
         throw new RedisTrouble(trouble, null);
       } catch (error) {
-        if (!(error instanceof RedisTrouble)) throw error;
-        const detail = `${error.message}. ${error.trouble.next}`;
-        return { admitted: false, waitMs: RETRY_MS, detail, turn: true };
+        const { message, next } = troubleOf(error);
+        return { admitted: false, waitMs: RETRY_MS, detail: `${message}. ${next}`, turn: true };
       }
     },
-    learn(headers, status) {
-      const { pauseMs = 0, left = -1, resetMs = 0 } = limitsIn(headers, status) ?? {};
+    learn(...answer: Parameters<Governor["learn"]>): void {
       const { monoMs } = clock.now();
       while ((flying[0]?.untilMs ?? Infinity) <= monoMs) flying.shift();
       const place = flying.shift()?.place ?? "";
       // What is not learned now is learned from the next answer.
-      turn({ place, purpose: "", head: [pauseMs, left, resetMs] }).catch(() => {});
+      turn({ place, ...limitsIn(...answer) }).catch(() => {});
     },
-    unsent() {
-      hub.run(UNSENT, { keys: [keys.gate], args: [] }).catch(() => {});
+    unsent(): void {
+      hub.run(UNSENT, {}).catch(() => {});
     },
-  };
-  return {
-    ...governor,
     looked: watched.looked,
     trouble: watched.trouble,
-    look,
+    look: group.look,
     hurry,
     /** Requests of all sites, as of the last look. */
     spent,
@@ -251,68 +246,33 @@ export function openSharedGovernor(hub: Hub, keys: Keys, options: GovernorOption
   };
 }
 
-/** A request that asks for its place; or (its purpose is empty) the head of its answer: what {@link limitsIn} says, or 0, -1 and 0. */
-interface Turn {
+/** A request that asks for its place; or (without a purpose) what the head of its answer says of the minute. */
+interface Turn extends Partial<NonNullable<ReturnType<typeof limitsIn>>> {
   readonly place: string;
-  readonly purpose: Purpose | "";
-  readonly head: readonly number[];
+  readonly purpose?: Purpose;
 }
 
 /** `ms`: how long until it is worth asking again; `used`: of the minute. */
 type Turned = [word: keyof typeof whys | "admitted", ms: number, used: number];
 
-/** `sites` with their weights; `told`, of the month: null where it is what was told before; `uses` of the minute. */
-type Looked = [
-  owner: string,
-  workers: number,
-  other: string | null,
-  second: string | null,
-  sites: string[],
-  told: string[] | null,
-  uses: string[],
-  nowMs: number,
-];
+/** By site, and of the month by `site purpose`; `told`: false where it is what was told before. `uses`: of the minute. */
+interface Looked extends Record<"weights" | "uses", Readonly<Record<string, number>>> {
+  /** By the code of a trouble: who has it. */
+  readonly found: Readonly<Record<string, string>>;
+  readonly told: Readonly<Record<string, number>> | false;
+  readonly nowMs: number;
+}
 
-/** As `HGETALL` lists them. */
-const pairsOf = (list: readonly string[]): [name: string, value: number][] =>
-  list.flatMap((name, at) => (at % 2 === 0 ? [[name, Number(list[at + 1])]] : []));
-
-/** When each site asked last, by the clock of Redis. */
-const askedIn = (uses: readonly string[]): Map<string, number> =>
-  new Map(
-    pairsOf(uses).flatMap(([name, at]) => (name.endsWith("|") ? [[name.slice(0, -1), at]] : [])),
-  );
-
-const NO_WORKER: Trouble = {
-  code: "no-worker",
-  message: "no worker is connected",
-  next: "Start `fuelbridge worker` with this configuration, on this machine or another one.",
-};
-
-const otherSite = (name: string): Trouble => ({
-  code: "other-site",
-  message: `another daemon is site "${name}" of this API key`,
-  next: `Give each its own queue.site; if there is only one, it goes on within ${SITE_ALIVE_MS / 1_000} s.`,
-});
-
-const otherRules = (site: string, rules = ""): Trouble => ({
-  code: "other-rules",
-  message:
-    rules === ""
-      ? `site "${site}" has the same API key, and this site does not say what is its own`
-      : `site "${site}" has other rules of which records are whose`,
-  next: "Write the same rules under sites in the configuration of every site, and start their daemons again: nothing is read or sent until they agree.",
-});
-
-/** Each reads every feed for all sites, which costs the month's requests twice; a site has what one of them has. */
-const secondHub = (hub: string): Trouble => ({
-  code: "second-hub",
-  message: `"${hub}" is a hub of this API key, too`,
-  next: "Have every site ask one of the two, then end the other: until then both read all feeds, and the month's requests are used twice.",
-});
+/** The first of those that are found is told; @ is whom it is with. */
+const troubles = troublesIn(`
+other-site | another daemon is site "@" of this API key | Give each its own queue.site; if there is only one, it goes on within ${SITE_ALIVE_MS / 1_000} s.
+no-rules | site "@" has the same API key, and this site does not say what is its own | ${SAME_RULES}
+other-rules | site "@" has other rules of which records are whose | ${SAME_RULES}
+second-hub | "@" is a hub of this API key, too | Have every site ask one of the two, then end the other: until then both read all feeds, and the month's requests are used twice.
+no-worker | no worker is connected | Start \`fuelbridge worker\` with this configuration, on this machine or another one.`);
 
 /** What is read goes on all the same. */
-const GOES_ON = new Set([NO_WORKER.code, "second-hub"]);
+const GOES_ON = new Set(["no-worker", "second-hub"]);
 
 /**
  * Rows of sites: when they were last heard of, weight, process, rules and what they are. Told is one that is there under other rules, or where this
@@ -320,35 +280,34 @@ const GOES_ON = new Set([NO_WORKER.code, "second-hub"]);
  * told the last time, nothing is told again.
  */
 const LOOK = `
-local rows, sites, other, second, owner = redis.call('HGETALL', KEYS[1]), {}, false, false, ARGV[2]
-local function is(site, weight) table.insert(sites, site) table.insert(sites, weight) end
+local rows, weights, found = redis.call('HGETALL', sites), {[given.site] = given.weight}, {}
 for at = 1, #rows, 2 do
-  local seen, weight, boot, rules = string.match(rows[at + 1], '^(%d+) (%d+) (%S+) (%S+)')
-  if now - seen >= ${SITE_ALIVE_MS} then redis.call('HDEL', KEYS[1], rows[at])
-  elseif rows[at] ~= ARGV[1] then
-    is(rows[at], weight)
-    if rules ~= ARGV[4] or rules == '${NO_RULES}' then other = other or rows[at] end
-    if ARGV[6] == '${HUB}' and string.find(rows[at + 1], ' ${HUB}$') then second = second or rows[at] end
-  elseif string.find(boot, ARGV[5], 1, true) ~= 1 then owner = boot end
+  local seen, weight, boot, rules, role = string.match(rows[at + 1], '^(%d+) (%d+) (%S+) (%S+) (%S+)')
+  if now - seen >= ${SITE_ALIVE_MS} then redis.call('HDEL', sites, rows[at])
+  elseif rows[at] ~= given.site then
+    weights[rows[at]] = tonumber(weight)
+    if given.rules == '${NO_RULES}' then found['no-rules'] = rows[at]
+    elseif rules ~= given.rules then found['other-rules'] = rows[at] end
+    if role == '${HUB}' and given.role == role then found['second-hub'] = rows[at] end
+  elseif string.find(boot, given.former, 1, true) ~= 1 then found['other-site'] = given.site end
 end
-if owner == ARGV[2] then
-  local row = string.format('%.0f', now) .. ' ' .. ARGV[3] .. ' ' .. ARGV[2] .. ' ' .. ARGV[4] .. ' ' .. ARGV[6]
-  redis.call('HSET', KEYS[1], ARGV[1], row)
+if not found['other-site'] then
+  local row = {string.format('%.0f', now), given.weight, given.boot, given.rules, given.role}
+  redis.call('HSET', sites, given.site, table.concat(row, ' '))
 end
-is(ARGV[1], ARGV[3])
-for at = 9, #ARGV, 2 do
-  local before = tonumber(redis.call('HGET', KEYS[3], ARGV[at]) or '0')
-  if tonumber(ARGV[at + 1]) > before then redis.call('HSET', KEYS[3], ARGV[at], ARGV[at + 1]) end
+if redis.call('EXISTS', worker) == 0 then found['no-worker'] = '' end
+local month, sum = KEYS[1] .. ':month:' .. given.month, 0
+for by, count in pairs(given.telling) do
+  if count > tonumber(redis.call('HGET', month, by) or 0) then redis.call('HSET', month, by, count) end
 end
-redis.call('EXPIRE', KEYS[3], ARGV[8])
-local sum = 0
-for _, requests in ipairs(redis.call('HVALS', KEYS[3])) do sum = sum + requests end
-local told = sum ~= tonumber(ARGV[7]) and redis.call('HGETALL', KEYS[3])
-return {owner, redis.call('EXISTS', KEYS[2]), other, second, sites, told, redis.call('HGETALL', KEYS[4]), now}`;
+redis.call('EXPIRE', month, ${MONTH_KEPT_S})
+for _, requests in ipairs(redis.call('HVALS', month)) do sum = sum + requests end
+local told = sum ~= given.sum and pairsOf(month, {})
+return {weights = weights, found = found, told = told, uses = pairsOf(uses, {}), nowMs = now}`;
 
 const LEAVE = `
-local row = redis.call('HGET', KEYS[1], ARGV[1])
-if row and string.find(row, ARGV[2], 1, true) then redis.call('HDEL', KEYS[1], ARGV[1]) end`;
+local row = redis.call('HGET', sites, given.site)
+if row and string.find(row, given.boot, 1, true) then redis.call('HDEL', sites, given.site) end`;
 
 /** One in so many places of a minute is never given away: it asks the platform, once Redis has lost what was sent. */
 const KEPT_FOR_PROBES = 100;
@@ -368,26 +327,25 @@ const TURN_MOST = 64;
  * in any order, and what is under way may not be counted in them. Where Redis was new it says what others have sent.
  */
 const TURN = `
-local window, limit, flight, own = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
-local share, most, known = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-for _, place in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - window)) do
-  redis.call('ZREM', KEYS[2], place)
-  redis.call('HINCRBY', KEYS[3], string.match(place, '^%S+'), -1)
+local window, flight, known, own = given.window, given.flight, given.known, given.site
+local month = KEYS[1] .. ':month:' .. given.month
+for _, place in ipairs(redis.call('ZRANGEBYSCORE', minute, '-inf', now - window)) do
+  redis.call('ZREM', minute, place)
+  redis.call('HINCRBY', uses, string.match(place, '^%S+'), -1)
 end
-local gate = redis.call('HMGET', KEYS[1], 'run', 'why', 'probed', 'opens', 'left', 'resets')
-local why, probed = gate[2] or 'told', gate[3] or ''
-local opens, left, resets = tonumber(gate[4] or 0), tonumber(gate[5] or 0), tonumber(gate[6] or 0)
-local newest = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2] or 0
+local was = redis.call('HMGET', gate, 'run', 'why', 'probed', 'opens', 'left', 'resets')
+local why, probed = was[2] or 'told', was[3] or ''
+local opens, left, resets = tonumber(was[4] or 0), tonumber(was[5] or 0), tonumber(was[6] or 0)
+local newest = redis.call('ZRANGE', minute, -1, -1, 'WITHSCORES')[2] or 0
 local ahead = tonumber(newest) > now + flight + 1000 or math.max(opens, resets) > now + math.max(window, ${WINDOW_MS})
-local isNew = gate[1] ~= run or ahead
+local isNew = was[1] ~= run or ahead
 if isNew then
-  redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
+  redis.call('DEL', gate, minute, uses)
   why, probed, opens, resets = 'new', '', now + window, 0
 end
-local used = redis.call('ZCARD', KEYS[2])
-local uses = tonumber(redis.call('HGET', KEYS[3], own) or 0)
-local total = 0
-for _, requests in ipairs(redis.call('HVALS', KEYS[4])) do total = total + requests end
+local used, total = redis.call('ZCARD', minute), 0
+local share = tonumber(redis.call('HGET', uses, own) or 0)
+for _, requests in ipairs(redis.call('HVALS', month)) do total = total + requests end
 local function refused(leftFor)
   if total < known then return 'month', 100 end
   if opens > now then
@@ -395,49 +353,49 @@ local function refused(leftFor)
     if probed ~= '' then return 'new', probed == 'untold' and opens - now or math.min(opens - now, 100) end
   end
   if resets > now and left <= 0 then return 'told', resets - now end
-  if used < limit then
-    redis.call('HSET', KEYS[3], own .. '|', now)
-    if uses < share or used < most then return total - known >= leftFor and 'month', 100 end
+  if used < given.limit then
+    redis.call('HSET', uses, own .. '|', now)
+    if share < given.own or used < given.most then return total - known >= leftFor and 'month', 100 end
   end
-  local oldest = redis.call('ZRANGE', KEYS[2], math.max(used - limit, 0), math.max(used - limit, 0), 'WITHSCORES')
-  local frees = oldest[2] and math.max(oldest[2] + window - now, 1) or 1
-  if used >= limit then return 'minute', frees end
+  local over = math.max(used - given.limit, 0)
+  local oldest = redis.call('ZRANGE', minute, over, over, 'WITHSCORES')[2] or 0
+  local frees = math.max(oldest + window - now, 1)
+  if used >= given.limit then return 'minute', frees end
   return 'share', math.min(math.max(frees, 100), 2000)
 end
 local function learn(pause, said, reset)
   if why == 'new' and opens > now then
     if said < 0 then probed = 'untold' else
-      local others = math.max(limit - said - used, 0)
-      for other = 1, others do redis.call('ZADD', KEYS[2], now, 'before ' .. other) end
-      redis.call('HINCRBY', KEYS[3], 'before', others)
+      local others = math.max(given.limit - said - used, 0)
+      for other = 1, others do redis.call('ZADD', minute, now, 'before ' .. other) end
+      redis.call('HINCRBY', uses, 'before', others)
       why, opens, used = 'told', now, used + others
     end
   end
-  if pause > 0 and now + pause > opens then why, opens = 'told', now + pause end
+  if now + pause > math.max(opens, now) then why, opens = 'told', now + pause end
   if said < 0 then return end
   if resets > now then left = math.min(left, said) else left, resets = said, now + reset end
 end
 local replies = {}
-for at = 9, #ARGV, 5 do
-  local place, purpose, first = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2])
+for at, turn in ipairs(given.turns) do
   local word, ms = 'learned', 0
-  if purpose ~= '' then word, ms = refused(first) else
-    redis.call('ZADD', KEYS[2], 'XX', now, place)
-    if not isNew then learn(first, tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])) end
+  if turn.purpose then word, ms = refused(turn.leftFor) else
+    redis.call('ZADD', minute, 'XX', now, turn.place)
+    if not isNew then learn(turn.pauseMs or 0, turn.left or -1, turn.resetMs or 0) end
   end
   if not word then
-    redis.call('ZADD', KEYS[2], now + flight, place)
-    redis.call('HINCRBY', KEYS[4], own .. ' ' .. purpose, 1)
-    redis.call('HINCRBY', KEYS[3], own, 1)
-    used, uses, total, left = used + 1, uses + 1, total + 1, left - 1
+    redis.call('ZADD', minute, now + flight, turn.place)
+    redis.call('HINCRBY', month, own .. ' ' .. turn.purpose, 1)
+    redis.call('HINCRBY', uses, own, 1)
+    used, share, total, left = used + 1, share + 1, total + 1, left - 1
     if opens > now then probed = 'asked' end
   end
-  replies[#replies + 1] = {word or 'admitted', ms, used}
+  replies[at] = {word or 'admitted', ms or 0, used}
 end
-redis.call('HSET', KEYS[1], 'run', run, 'why', why, 'probed', probed, 'opens', opens, 'left', left, 'resets', resets)
-for at = 2, 3 do redis.call('PEXPIRE', KEYS[at], 2 * window + flight) end
-redis.call('EXPIRE', KEYS[4], ARGV[8])
+redis.call('HSET', gate, 'run', run, 'why', why, 'probed', probed, 'opens', opens, 'left', left, 'resets', resets)
+for _, key in ipairs({minute, uses}) do redis.call('PEXPIRE', key, 2 * window + flight) end
+redis.call('EXPIRE', month, ${MONTH_KEPT_S})
 return replies`;
 
 /** It may have been the one that asks for all: then another one does. */
-const UNSENT = `if redis.call('HGET', KEYS[1], 'probed') == 'asked' then redis.call('HSET', KEYS[1], 'probed', '') end`;
+const UNSENT = `if redis.call('HGET', gate, 'probed') == 'asked' then redis.call('HSET', gate, 'probed', '') end`;

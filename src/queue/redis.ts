@@ -2,7 +2,7 @@
  * The connection to Redis. A command is answered or fails within seconds, nothing is kept for later while Redis is
  * away, and what fails says in words what is wrong with Redis and what to do.
  */
-import { setImmediate } from "node:timers/promises";
+import { setTimeout } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { defined } from "../core/defined.ts";
 
@@ -33,6 +33,12 @@ export class RedisTrouble extends Error {
   }
 }
 
+/** @throws what is no trouble of Redis, but a fault of ours */
+export function troubleOf(error: unknown): Trouble {
+  if (error instanceof RedisTrouble) return error.trouble;
+  throw error;
+}
+
 /** Redis did not answer: what it was told may have happened. */
 export const UNREACHABLE = "unreachable";
 
@@ -40,9 +46,11 @@ const COMMAND_MS = 5_000;
 const CONNECT_MS = 5_000;
 const RECONNECT_MS_MAX = 1_000;
 
-export function openHub(address: RedisAddress) {
+/** `scope` names the API key without telling it: all that share one key share the names in Redis. */
+export function openHub(address: RedisAddress, scope: string) {
   const { host } = new URL(address.url);
   const place = host === "" ? "localhost:6379" : host;
+  const prefix = prefixOf(scope);
   const redis = connect(address, {
     commandTimeout: COMMAND_MS,
     enableOfflineQueue: false,
@@ -64,92 +72,52 @@ export function openHub(address: RedisAddress) {
   return {
     /** Where it is, without what is secret: `redis.example.com:6379`. */
     place,
+    /** Of all names in Redis; its braces keep them together in a cluster. */
+    prefix,
     redis,
     /** Resolves once it is connected, or is known not to be. */
     connected,
     /** Any command. @throws RedisTrouble; then it may have run all the same */
     ask,
-    ...scriptsOn(redis, ask),
+    ...scriptsOn(redis, prefix, ask),
     /**
      * For what waits as long as Redis is away, and goes then: BullMQ's workers, who listens, and answers. Whoever gets it ends it.
      */
     waiting() {
       const line = connect(address, { maxRetriesPerRequest: null });
-      return { redis: line, ...scriptsOn(line, (command) => command) };
+      return { redis: line, ...scriptsOn(line, prefix, (command) => command) };
     },
     close: async (): Promise<void> => redis.disconnect(),
   };
 }
 
-interface Call {
-  readonly keys: readonly string[];
-  readonly args: readonly (string | number)[];
-}
-
 type Scripts = Readonly<Record<string, (...args: (string | number)[]) => Promise<unknown[]>>>;
 
 /** Scripts over one connection. */
-function scriptsOn(redis: Redis, ask: <Reply>(command: Promise<Reply>) => Promise<Reply>) {
+function scriptsOn(
+  redis: Redis,
+  prefix: string,
+  ask: <Reply>(command: Promise<Reply>) => Promise<Reply>,
+) {
   const names = new Map<string, string>();
   let told = { life: "", aheadMs: 0 };
   return {
     /** Runs the body of a Lua function, atomically, that knows {@link PRELUDE}. @throws RedisTrouble; then it may have run all the same */
-    async run(lua: string, { keys, args }: Call): Promise<unknown> {
+    async run(lua: string, given: object, texts: readonly string[] = []): Promise<unknown> {
       const name = names.get(lua) ?? `fuelbridge${names.size}`;
-      const text = `${PRELUDE}\nlocal function reply()${lua}\nend\nreturn {reply() or false, now, run}`;
+      const text = `${PRELUDE}\nlocal function reply()${lua}\nend\nreturn {cjson.encode(reply() or false), now, run}`;
       // ioredis sends a script once, and its hash after that.
-      if (!names.has(lua)) redis.defineCommand(name, { lua: text });
+      if (!names.has(lua)) redis.defineCommand(name, { lua: text, numberOfKeys: 1 });
       names.set(lua, name);
       const command = (redis as unknown as Scripts)[name] as Scripts[string];
-      const [reply, nowMs, life] = await ask(command.call(redis, keys.length, ...keys, ...args));
-      told = { life: life as string, aheadMs: (nowMs as number) - performance.now() };
-      return reply;
+      const called = command.call(redis, prefix, JSON.stringify(given), ...texts);
+      const [reply, nowMs, life] = (await ask(called)) as [string, number, string];
+      told = { life, aheadMs: nowMs - performance.now() };
+      return JSON.parse(reply);
     },
     /** As of the last script: its clock, never ahead of what it is, ms; and which life of Redis it is: a restart or a failover begins another. */
     told: () => ({ life: told.life, nowMs: Math.floor(told.aheadMs + performance.now()) }),
   };
-}
-
-/**
- * What is asked for in one turn of this process, or while its like is under way, goes together: `most` at a time, answered in their order.
- */
-export function together<Item, Reply>(
-  most: number,
-  run: (items: readonly Item[]) => Promise<readonly Reply[]>,
-): (item: Item) => Promise<Reply> {
-  const waiting: (PromiseWithResolvers<Reply> & { readonly item: Item })[] = [];
-  let isUnderWay = false;
-  async function go(): Promise<void> {
-    isUnderWay = true;
-    while (waiting.length > 0) {
-      await setImmediate();
-      const those = waiting.splice(0, most);
-      try {
-        const replies = await run(those.map(({ item }) => item));
-        for (const [at, { resolve }] of those.entries()) resolve(replies[at] as Reply);
-      } catch (error) {
-        for (const { reject } of those) reject(error);
-      }
-    }
-    isUnderWay = false;
-  }
-  return (item) => {
-    const place = { ...Promise.withResolvers<Reply>(), item };
-    waiting.push(place);
-    if (!isUnderWay) void go();
-    return place.promise;
-  };
-}
-
-/** What comes of it, but waits no longer than `ms`: it goes on by itself then. */
-export async function within<Came>(ms: number, work: Promise<Came>): Promise<Came | undefined> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(resolve, ms, undefined);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function connect({ url, username, password }: RedisAddress, options: object): Redis {
@@ -164,30 +132,32 @@ function connect({ url, username, password }: RedisAddress, options: object): Re
   return redis.on("error", () => {});
 }
 
-/** What Redis says (its own words begin with a code), what that means, and what to do: `code | words | message | next`. */
-const complaints = `
-no-memory | OOM | has no memory left | Raise its maxmemory, or take out of it what is not fuelbridge's.
-credentials | NOAUTH|WRONGPASS|invalid password|without any password | refuses our user name or password | Correct queue.username and queue.password.
-no-right | NOPERM | does not allow our user what fuelbridge needs | Give the user of queue.username all commands and keys of this database.
-replica | READONLY | is a replica, which nobody can write to | Let queue.url name the primary.
-disk | MISCONF | cannot write to its disk and takes nothing | See its log: its disk is full or broken.
-loading | LOADING | is still reading its data | Wait: work goes on by itself.`
-  .trim()
-  .split("\n")
-  .map((line) => {
-    const [code = "", words = "", message = "", next = ""] = line.split(" | ");
-    return { code, words: new RegExp(words), message, next };
-  });
+/** Of a table of troubles, one a line: its code, message and next step, and what else it says of each. */
+export const troublesIn = (table: string) =>
+  table
+    .trim()
+    .split("\n")
+    .map((line) => line.split(" | ") as [code: string, message: string, next: string, ...string[]]);
+
+/** What is wrong with Redis, and the words by which it is known: its own complaints begin with a code. */
+const complaints = troublesIn(`
+no-memory | has no memory left | Raise its maxmemory, or take out of it what is not fuelbridge's. | OOM
+credentials | refuses our user name or password | Correct queue.username and queue.password. | NOAUTH|WRONGPASS|invalid password|without any password
+no-right | does not allow our user what fuelbridge needs | Give the user of queue.username all commands and keys of this database. | NOPERM
+replica | is a replica, which nobody can write to | Let queue.url name the primary. | READONLY
+disk | cannot write to its disk and takes nothing | See its log: its disk is full or broken. | MISCONF
+loading | is still reading its data | Wait: work goes on by itself. | LOADING
+evicts | throws data away when its memory is full | Set "maxmemory-policy noeviction" in its configuration; work goes on by itself. | maxmemory-policy`);
 
 function explain(place: string, error: Error, lastFault: Error | null): Trouble {
-  const said = `${error.message} ${lastFault?.message}`;
-  const known = complaints.find(({ words }) => words.test(said));
-  const words = (lastFault ?? error).message || (lastFault ?? error).name;
-  const plain = words.startsWith("Stream isn't writeable") ? "the connection was lost" : words;
   const at = `Redis at ${place}`;
-  if (known !== undefined) return { ...known, message: `${at} ${known.message} (${words})` };
+  const said = `${error.message} ${lastFault?.message}`;
+  const words = (lastFault ?? error).message || (lastFault ?? error).name;
+  for (const [code, message, next, known = ""] of complaints)
+    if (new RegExp(known).test(said)) return { code, message: `${at} ${message} (${words})`, next };
   if (error.name === "ReplyError")
     return { code: "refused", message: `${at} refuses: ${error.message}`, next: "See its log." };
+  const plain = words.startsWith("Stream isn't writeable") ? "the connection was lost" : words;
   return {
     code: UNREACHABLE,
     message: `${at} cannot be reached (${plain})`,
@@ -195,44 +165,30 @@ function explain(place: string, error: Error, lastFault: Error | null): Trouble 
   };
 }
 
-/**
- * Names in Redis. All that share one API key share one prefix, and its braces keep them together in a cluster. `scope` names
- * the API key without telling it.
- */
-export function keysOf(scope: string) {
-  const prefix = `{fuelbridge-${scope}}`;
-  return {
-    /** Of BullMQ's own names. */
-    prefix,
-    /** What BullMQ keeps of a job, who has it, and which nobody has. */
-    job: (id: string) => [`${prefix}:${QUEUE}:${id}`, `${prefix}:${QUEUE}:${id}:lock`] as const,
-    waiting: `${prefix}:${QUEUE}:prioritized`,
-    /** What came of the requests of a job, by request. */
-    answers: (job: string) => `${prefix}:answers:${job}`,
-    /** Is there while a worker is heard of. */
-    worker: `${prefix}:worker`,
-    /** By site: when its daemon was last heard of, and how it is configured. */
-    sites: `${prefix}:sites`,
-    /** Where answers to a site are called out. */
-    home: (site: string) => `${prefix}:home:${site}`,
-    /** The requests of the last minute, how many of them each site has, and until when none may go. */
-    minute: `${prefix}:minute`,
-    uses: `${prefix}:uses`,
-    gate: `${prefix}:gate`,
-    /** `2026-11`, UTC: requests by site. */
-    month: (month: string) => `${prefix}:month:${month}`,
-  };
-}
+/** Of the API key that `scope` names. */
+export const prefixOf = (scope: string): string => `{fuelbridge-${scope}}`;
 
-export type Keys = ReturnType<typeof keysOf>;
-
+/** BullMQ's queue. */
 export const QUEUE = "jobs";
 
-/** For every script: the time in ms, and which life of Redis this is. A restart or a failover begins another one. */
+/**
+ * For every script: what it is given, the time in ms, and which life of Redis this is: a restart or a failover begins another one. And
+ * the names: when each site was last heard of, and how it is configured; what is there while a worker is heard of; the requests of the last
+ * minute, how many of them each site has, and until when none may go; BullMQ's jobs; the answers to those of a job, by request.
+ */
 export const PRELUDE = `
+local given = cjson.decode(ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local run = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
+local sites, worker = KEYS[1] .. ':sites', KEYS[1] .. ':worker'
+local minute, uses, gate = KEYS[1] .. ':minute', KEYS[1] .. ':uses', KEYS[1] .. ':gate'
+local jobs, answers = KEYS[1] .. ':${QUEUE}:', KEYS[1] .. ':answers:'
+local function pairsOf(key, found)
+  local list = redis.call('HGETALL', key)
+  for at = 1, #list, 2 do found[list[at]] = tonumber(list[at + 1]) end
+  return found
+end
 `;
 
 export interface Watching {
@@ -256,24 +212,21 @@ export function watch(
   let trouble: (Trouble & { readonly since: string }) | null = null;
   let isAdvised = false;
   async function looking(): Promise<Trouble | null> {
-    try {
-      const told = await hub.ask(hub.redis.info());
-      const of = (field: string) => new RegExp(`^${field}:(\\S+)`, "m").exec(told)?.[1];
-      if (of("aof_enabled") !== "1" && !isAdvised) {
-        isAdvised = true;
-        const detail = `Redis at ${hub.place} keeps nothing on its disk: when it restarts, every job in hand becomes uncertain`;
-        const next = 'Set "appendonly yes" in its configuration.';
-        note("redis can lose jobs", { detail, next });
-      }
-      const policy = of("maxmemory_policy") ?? "unknown";
-      return policy === "noeviction" ? await found() : evicts(hub.place, policy);
-    } catch (error) {
-      if (!(error instanceof RedisTrouble)) throw error;
-      return error.trouble;
+    const told = await hub.ask(hub.redis.info());
+    const of = (field: string) => new RegExp(`^${field}:(\\S+)`, "m").exec(told)?.[1];
+    if (of("aof_enabled") !== "1" && !isAdvised) {
+      isAdvised = true;
+      const detail = `Redis at ${hub.place} keeps nothing on its disk: when it restarts, every job in hand becomes uncertain`;
+      const next = 'Set "appendonly yes" in its configuration.';
+      note("redis can lose jobs", { detail, next });
     }
+    const policy = of("maxmemory_policy") ?? "unknown";
+    // BullMQ works over a Redis that throws data away, and only prints a warning.
+    if (policy === "noeviction") return found();
+    return explain(hub.place, new Error(`maxmemory-policy ${policy}`), null);
   }
   async function look(): Promise<void> {
-    const now = await looking();
+    const now = await looking().catch(troubleOf);
     const before = trouble;
     trouble = now === null ? null : { ...now, since: before?.since ?? new Date().toISOString() };
     if (now?.code === before?.code) return;
@@ -281,10 +234,11 @@ export function watch(
     else note("stopped", { scope: "queue", detail: now.message, next: now.next });
   }
   const stopping = new AbortController();
-  const stopped = new Promise((resolve) => stopping.signal.addEventListener("abort", resolve));
+  const { signal } = stopping;
   const looked = hub.connected.then(look);
   const all = (async () => {
-    for (await looked; !stopping.signal.aborted; await look()) await within(lookMs, stopped);
+    for (await looked; !signal.aborted; await look())
+      await setTimeout(lookMs, null, { signal }).catch(() => {});
   })();
   return {
     /** Once it has looked for the first time. */
@@ -296,10 +250,3 @@ export function watch(
     },
   };
 }
-
-/** BullMQ works over such a Redis, and only prints a warning. */
-const evicts = (place: string, policy: string): Trouble => ({
-  code: "evicts",
-  message: `Redis at ${place} throws data away when its memory is full (maxmemory-policy ${policy})`,
-  next: 'Set "maxmemory-policy noeviction" in its configuration; work goes on by itself.',
-});

@@ -6,20 +6,10 @@
  */
 import { randomUUID } from "node:crypto";
 import { Queue as Bull, Worker, type Job } from "bullmq";
+import { together, within } from "../core/together.ts";
 import { type GovernorOptions, openSharedGovernor } from "./governor.ts";
-import {
-  keysOf,
-  openHub,
-  QUEUE,
-  type RedisAddress,
-  RedisTrouble,
-  together,
-  type Trouble,
-  UNREACHABLE,
-  watch,
-  type Watching,
-  within,
-} from "./redis.ts";
+import { type Hub, openHub, QUEUE, type RedisAddress, type Trouble } from "./redis.ts";
+import { troubleOf, UNREACHABLE, watch, type Watching } from "./redis.ts";
 
 export interface SharedOptions extends Watching {
   readonly redis: RedisAddress;
@@ -82,14 +72,13 @@ interface Parcel {
 
 /** A daemon's side. Closing the queue closes everything; requests that come later are not admitted. */
 export function openSharedSite(options: SiteOptions) {
-  const hub = openHub(options.redis);
-  const keys = keysOf(options.scope);
-  const governor = openSharedGovernor(hub, keys, options);
+  const hub = openHub(options.redis, options.scope);
+  const governor = openSharedGovernor(hub, options);
   const { weight } = options;
   const { site } = options.ledger;
   const { startMs, runMs, pollMs } = { ...TIMES, ...options.times };
   const bull = new Bull<Bundle>(QUEUE, {
-    prefix: keys.prefix,
+    prefix: hub.prefix,
     skipVersionCheck: true,
     connection: hub.redis,
     skipWaitingForReady: true,
@@ -105,7 +94,7 @@ export function openSharedSite(options: SiteOptions) {
     for (const [at, word] of words.entries())
       if (at % 2 === 0) parcels.get(word)?.heard.resolve(words[at + 1] as string);
   });
-  void ears.subscribe(keys.home(site)).catch(() => {});
+  void ears.subscribe(homeOf(hub, site)).catch(() => {});
 
   const hand = together(BUNDLE_REQUESTS, async (those: readonly Parcel[]) => {
     const jobId = those[0]?.id ?? "";
@@ -128,8 +117,14 @@ export function openSharedSite(options: SiteOptions) {
       const heard = await within(pollMs, parcel.heard.promise);
       if (heard !== undefined) return JSON.parse(heard) as object;
       const now = performance.now();
-      const { trouble } = parcel;
-      const [standing, text] = await stands(parcel, now >= startBy || trouble !== null);
+      const { id, job, life, trouble } = parcel;
+      const closes = now >= startBy || trouble !== null;
+      const [standing, text] = await (
+        hub.run(STAND, { id, job, life, closes }) as Promise<[Standing, string]>
+      ).catch((error: unknown): [Standing, string] => [
+        "away",
+        `nothing is known of it: ${troubleOf(error).message}`,
+      ]);
       if (standing === "answered") return JSON.parse(text) as object;
       const isRefused = standing === "gone" && trouble !== null && trouble.code !== UNREACHABLE;
       if (standing === "withdrawn" || isRefused) return notSent(trouble ?? NOBODY);
@@ -140,20 +135,6 @@ export function openSharedSite(options: SiteOptions) {
     }
   }
 
-  async function stands(
-    { id, job, life }: Parcel,
-    closes: boolean,
-  ): Promise<readonly [Standing, string]> {
-    try {
-      const names = [keys.answers(job), ...keys.job(job), keys.waiting];
-      const reply = await hub.run(STAND, { keys: names, args: [life, closes ? 1 : 0, job, id] });
-      return reply as [Standing, string];
-    } catch (error) {
-      if (!(error instanceof RedisTrouble)) throw error;
-      return ["away", `nothing is known of it: ${error.message}`];
-    }
-  }
-
   async function carry(request: object): Promise<object> {
     await governor.looked;
     const trouble = governor.trouble();
@@ -161,10 +142,7 @@ export function openSharedSite(options: SiteOptions) {
     const heard = Promise.withResolvers<string>();
     const parcel = { id: randomUUID(), request, heard, job: "", life: "", trouble: null };
     parcels.set(parcel.id, parcel);
-    hand(parcel).catch((error: unknown) => {
-      if (!(error instanceof RedisTrouble)) throw error;
-      Object.assign(parcel, { trouble: error.trouble });
-    });
+    hand(parcel).catch((error: unknown) => Object.assign(parcel, { trouble: troubleOf(error) }));
     return outcome(parcel).finally(() => parcels.delete(parcel.id));
   }
 
@@ -212,18 +190,19 @@ type Standing =
  * taken away, and nobody gets it. Works without memory too.
  */
 const STAND = `
-local answer = redis.call('HGET', KEYS[1], ARGV[4])
+local answer = redis.call('HGET', answers .. given.job, given.id)
 if answer then return {'answered', answer} end
 local lost = ': nobody can tell whether a worker had it'
-if redis.call('EXISTS', KEYS[2]) == 0 then return {'gone', 'Redis has lost the job' .. lost} end
-if run ~= ARGV[1] then return {'restarted', 'Redis was restarted meanwhile' .. lost} end
-if redis.call('HEXISTS', KEYS[2], 'ats') == 1 then
-  if redis.call('EXISTS', KEYS[3]) == 0 then return {'orphaned', 'a worker took it and is not there any more'} end
+local job, waiting = jobs .. given.job, jobs .. 'prioritized'
+if redis.call('EXISTS', job) == 0 then return {'gone', 'Redis has lost the job' .. lost} end
+if run ~= given.life then return {'restarted', 'Redis was restarted meanwhile' .. lost} end
+if redis.call('HEXISTS', job, 'ats') == 1 then
+  if redis.call('EXISTS', job .. ':lock') == 0 then return {'orphaned', 'a worker took it and is not there any more'} end
   return {'taken', 'a worker took it and did not answer in time'}
 end
-if ARGV[2] == '0' and redis.call('ZSCORE', KEYS[4], ARGV[3]) then return {'open', ''} end
-redis.call('ZREM', KEYS[4], ARGV[3])
-redis.call('PEXPIRE', KEYS[2], 60000)
+if not given.closes and redis.call('ZSCORE', waiting, given.job) then return {'open', ''} end
+redis.call('ZREM', waiting, given.job)
+redis.call('PEXPIRE', job, 60000)
 return {'withdrawn', ''}`;
 
 /** With as many requests of a bundle no more than there are connections for writes (platform/client.ts): none waits for one. */
@@ -247,36 +226,32 @@ interface Sender<Request> {
 /** A worker's side; it closes its sender. */
 export function openSharedWorker<Request>(options: SharedOptions, sender: Sender<Request>) {
   const { note, atOnce = AT_ONCE } = options;
-  const hub = openHub(options.redis);
-  const keys = keysOf(options.scope);
+  const hub = openHub(options.redis, options.scope);
   const line = hub.waiting();
   const inHand = new Set<Promise<unknown>>();
   let isClosing = false;
 
   async function carryOut({ attemptsStarted, data }: Job<Bundle>): Promise<void> {
     const { site, startByMs, requests } = data;
-    const { life, nowMs } = await line
-      .run(NOTHING, { keys: [keys.home(site)], args: [] })
-      .then(line.told);
+    const { life, nowMs } = await line.run(NOTHING, {}).then(line.told);
     // BullMQ hands out twice whom it takes for lost; and a Redis that was restarted, what was carried out.
     if (attemptsStarted !== 1 || life !== data.life) return note("job refused", { site });
     const isLate = nowMs >= startByMs;
-    const working = requests.map(({ request }) =>
-      isLate ? Promise.resolve(LATE) : sender.send(request as Request).catch(failed),
+    const came: [id: string, answer: string][] = [];
+    const all = Promise.all(
+      requests.map(async ({ id, request }) => {
+        const answer = isLate ? LATE : await sender.send(request as Request).catch(failed);
+        came.push([id, JSON.stringify(answer)]);
+      }),
     );
-    const all = Promise.allSettled(working);
     inHand.add(all);
-    const settle = together(BUNDLE_REQUESTS, async (answers: readonly (readonly string[])[]) => {
-      const names = [keys.answers(requests[0]?.id ?? ""), keys.home(site)];
-      await line.run(SETTLE, { keys: names, args: [ANSWER_KEPT_MS, ...answers.flat()] });
-      return [];
-    });
-    const settling = working.map(async (one, at) => {
-      const came = JSON.stringify(await one);
+    const to = { job: requests[0]?.id, home: homeOf(hub, site) };
+    for (let left = requests.length; left > 0;) {
       await within(GATHER_MS, all);
-      await settle([requests[at]?.id ?? "", came]);
-    });
-    await Promise.all(settling);
+      const those = came.splice(0);
+      left -= those.length;
+      if (those.length > 0) await line.run(SETTLE, to, those.flat());
+    }
     inHand.delete(all);
     note("job done", { site, requests: requests.length, isLate });
   }
@@ -289,7 +264,7 @@ export function openSharedWorker<Request>(options: SharedOptions, sender: Sender
 
   const worker = new Worker<Bundle>(QUEUE, carryOut, {
     connection: line.redis,
-    prefix: keys.prefix,
+    prefix: hub.prefix,
     skipVersionCheck: true,
     concurrency: atOnce,
     lockDuration: LOCK_MS,
@@ -298,7 +273,7 @@ export function openSharedWorker<Request>(options: SharedOptions, sender: Sender
   });
   worker.on("error", () => {});
   const { looked, stop, trouble } = watch(hub, options, async () => {
-    if (!isClosing) await hub.ask(hub.redis.set(keys.worker, "", "PX", WORKER_ALIVE_MS));
+    if (!isClosing) await hub.run(ALIVE, {});
     return null;
   });
   return {
@@ -323,9 +298,13 @@ const LATE = notSent({ ...NOBODY, message: "no worker took it in time" });
 
 /** The clock and the life of Redis are told with every script. */
 const NOTHING = "";
+const ALIVE = `redis.call('SET', worker, '', 'PX', ${WORKER_ALIVE_MS})`;
 
 /** Leaves answers where their site looks for them, whatever Redis has lost meanwhile, and calls them out. No JSON has a line of its own. */
 const SETTLE = `
-redis.call('HSET', KEYS[1], unpack(ARGV, 2))
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
-redis.call('PUBLISH', KEYS[2], table.concat(ARGV, '\\n', 2))`;
+redis.call('HSET', answers .. given.job, unpack(ARGV, 2))
+redis.call('PEXPIRE', answers .. given.job, ${ANSWER_KEPT_MS})
+redis.call('PUBLISH', given.home, table.concat(ARGV, '\\n', 2))`;
+
+/** Where answers to a site are called out. */
+const homeOf = ({ prefix }: Hub, site: string): string => `${prefix}:home:${site}`;

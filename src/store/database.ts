@@ -25,6 +25,7 @@ import { dirname, join } from "node:path";
 import { aboutMachine, ConfigurationError, StorageError, StoreInUse } from "../core/errors.ts";
 import type { Fault } from "../core/record.ts";
 import { capital } from "../core/text.ts";
+import { together } from "../core/together.ts";
 import { schemaSteps } from "./schema.ts";
 import { addFunctions } from "./statements.ts";
 import { thisUser } from "./user.ts";
@@ -278,12 +279,6 @@ function olderThan(version: string, minimum: string): boolean {
   return (one ?? 0) < (other ?? 0);
 }
 
-interface Waiting {
-  run(): void;
-  settle(): void;
-  reject(error: unknown): void;
-}
-
 /**
  * What is handed in during one turn of the event loop runs in one `commit`, in order. When one of them throws, none
  * has happened, and each runs in a commit of its own. Promises settle once everything is durable. A work may so run
@@ -291,49 +286,24 @@ interface Waiting {
  * once is not asked again.
  */
 export function grouped(commit: (work: () => void) => void): <T>(work: () => T) => Promise<T> {
-  let waiting: Waiting[] = [];
-
-  function flush(): void {
-    const works = waiting;
-    waiting = [];
-    let ran = 0;
+  const run = together(Infinity, async (works: readonly (() => unknown)[]) => {
+    const results: unknown[] = [];
     try {
       commit(() => {
-        for (const work of works) {
-          work.run();
-          ran++;
-        }
+        for (const work of works) results.push(work());
       });
+      return results;
     } catch (error) {
-      const isTheirs = ran < works.length && !(error instanceof StorageError);
-      if (isTheirs && works.length > 1) for (const work of works) alone(work);
-      else for (const work of works) work.reject(error);
-      return;
-    }
-    for (const work of works) work.settle();
-  }
-
-  function alone(work: Waiting): void {
-    try {
-      commit(() => work.run());
-      work.settle();
-    } catch (error) {
-      work.reject(error);
-    }
-  }
-
-  return <T>(work: () => T) =>
-    new Promise<T>((resolve, reject) => {
-      let result: T;
-      if (waiting.length === 0) setImmediate(flush);
-      waiting.push({
-        run: () => {
-          result = work();
-        },
-        settle: () => resolve(result),
-        reject,
+      const isTheirs = results.length < works.length && !(error instanceof StorageError);
+      if (!isTheirs || works.length === 1) throw error;
+      return works.map(async (work) => {
+        let result: unknown;
+        commit(() => void (result = work()));
+        return result;
       });
-    });
+    }
+  });
+  return <T>(work: () => T) => run(work) as Promise<T>;
 }
 
 // The state folder and who may write in it: everything that a daemon writes lies there (ADR 0002).

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { sha256 } from "../../src/core/keys.ts";
-import { keysOf, PRELUDE } from "../../src/queue/redis.ts";
+import { PRELUDE, prefixOf } from "../../src/queue/redis.ts";
 import { tempFolder } from "./folder.ts";
 import type { TestRedis } from "./redis.ts";
 import { layOut, openSite, type Site } from "./site.ts";
@@ -21,6 +21,6 @@ export const scopeOf = ({ apiKey }: Site): string => sha256(`live ${apiKey}`).sl
 
 /** As after the first minute, in which nothing is sent. */
 export async function pastFirstMinute({ client }: TestRedis, site: Site): Promise<void> {
-  const open = `${PRELUDE} redis.call('HSET', KEYS[1], 'run', run, 'opens', 0)`;
-  await client.eval(open, 1, keysOf(scopeOf(site)).gate);
+  const open = `${PRELUDE} redis.call('HSET', gate, 'run', run, 'opens', 0)`;
+  await client.eval(open, 1, prefixOf(scopeOf(site)), "{}");
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { together } from "./redis.ts";
+import { together } from "./together.ts";
 
 it("calls of one turn go together, those that come meanwhile after them, each with its own answer", async () => {
   const went: number[][] = [];
