@@ -32,29 +32,15 @@ describe.each(walks)("GET /%s", (resource) => {
   const make = (count: number, fields: (n: number) => Row = at): Promise<Row[]> =>
     control.records(resource, times(count, fields));
 
-  it("updatedSince leaves out what has not changed since", async () => {
-    const records = await make(5);
-    const { rows } = await sandbox.get(`${path}?${since(3)}`);
-    expect(idsOf(rows)).toEqual(idsOf(records.slice(3)));
-  });
-
-  it("reading: updatedSince is inclusive", async () => {
+  it("reading: updatedSince is inclusive, in any offset; switched, exclusive", async () => {
     await make(1, () => at(7));
-    expect((await sandbox.get(`${path}?${since(7)}`)).rows).toHaveLength(1);
-    expect((await sandbox.get(`${path}?${since(7.001)}`)).rows).toHaveLength(0);
-  });
-
-  it("reading switched: updatedSince is exclusive", async () => {
-    await make(1, () => at(7));
-    await control.readings({ updatedSinceInclusive: false });
-    expect((await sandbox.get(`${path}?${since(7)}`)).rows).toHaveLength(0);
-    expect((await sandbox.get(`${path}?${since(6.999)}`)).rows).toHaveLength(1);
-  });
-
-  it("updatedSince reads any offset", async () => {
-    await make(1, () => at(7));
+    const found = async (query: string): Promise<number> =>
+      (await sandbox.get(`${path}?${query}`)).rows.length;
     const local = encodeURIComponent("2026-01-01T02:00:07+02:00");
-    expect((await sandbox.get(`${path}?updatedSince=${local}`)).rows).toHaveLength(1);
+    const asked = [since(6.999), since(7), `updatedSince=${local}`, since(7.001)];
+    expect(await Promise.all(asked.map(found))).toEqual([1, 1, 1, 0]);
+    await control.readings({ updatedSinceInclusive: false });
+    expect(await Promise.all(asked.map(found))).toEqual([1, 0, 0, 0]);
   });
 
   it.each(["2026-01-01", "yesterday", "2026-01-01T00:00:00", "2026-02-30T00:00:00Z", "0"])(
@@ -64,18 +50,17 @@ describe.each(walks)("GET /%s", (resource) => {
     },
   );
 
-  it("nextCursor leads on until hasMore is false, every record once", async () => {
+  it("nextCursor leads on until hasMore is false, every record once; reading: the last has null", async () => {
     const records = await make(7);
-    const pages = await walk(path, `${since(0)}&pageSize=3`);
-    expect(pages.map(({ rows }) => rows.length)).toEqual([3, 3, 1]);
-    expect(idsOf(all(pages))).toEqual(idsOf(records));
-  });
-
-  it("a page before the end has hasMore true and a nextCursor; reading: the last has null", async () => {
-    await make(4);
-    const [first, last] = await walk(path, `${since(0)}&pageSize=2`);
-    expect(first?.meta).toMatchObject({ hasMore: true, nextCursor: expect.any(String) as string });
-    expect(last?.meta).toMatchObject({ hasMore: false, nextCursor: null });
+    const pages = await walk(path, `${since(2)}&pageSize=2`);
+    expect(pages.map(({ rows }) => rows.length)).toEqual([2, 2, 1]);
+    expect(idsOf(all(pages))).toEqual(idsOf(records.slice(2)));
+    const more = { hasMore: true, nextCursor: expect.any(String) as string };
+    expect(pages.map(({ meta }) => meta)).toMatchObject([
+      more,
+      more,
+      { hasMore: false, nextCursor: null },
+    ]);
   });
 
   it("reading: a walk goes by ascending updatedAt, whatever createdAt says", async () => {
@@ -135,34 +120,26 @@ describe.each(walks)("GET /%s", (resource) => {
     expect(idsOf(all(pages))).toContain(added[0]?.["id"]);
   });
 
-  it.each(["invented", "bm90IGEgY3Vyc29y", "0"])(
-    "reading: the invented cursor %s is 400",
-    async (cursor) => {
-      expect(await sandbox.get(`${path}?${since(0)}&cursor=${cursor}`)).toMatchObject(invalid);
-    },
-  );
-
-  it("reading: an outdated cursor is 400", async () => {
+  it("reading: an invented cursor is 400, and so is one of another list or company", async () => {
     await make(2);
     const { meta } = await sandbox.get(`${path}?${since(0)}&pageSize=1`);
-    await control.advance(3601);
-    const answer = await sandbox.get(`${path}?cursor=${String(meta.nextCursor)}`);
-    expect(answer).toMatchObject(invalid);
+    const other = `/${walks.find((name) => name !== resource) ?? ""}`;
+    const cursor = `cursor=${String(meta.nextCursor)}`;
+    for (const invented of ["invented", "bm90IGEgY3Vyc29y", "0"])
+      expect(await sandbox.get(`${path}?${since(0)}&cursor=${invented}`)).toMatchObject(invalid);
+    expect(await sandbox.get(`${other}?${cursor}`)).toMatchObject(invalid);
+    expect(await sandbox.get(`${path}?${cursor}`, { as: "outsider" })).toMatchObject(invalid);
   });
 
-  it("a cursor is good until then", async () => {
+  it.each([3600, 10])("reading: a cursor is good for %i s, and then 400", async (seconds) => {
     await make(2);
+    if (seconds !== 3600) await control.readings({ cursorLifeSeconds: seconds });
     const { meta } = await sandbox.get(`${path}?${since(0)}&pageSize=1`);
-    await control.advance(3590);
-    expect((await sandbox.get(`${path}?cursor=${String(meta.nextCursor)}`)).status).toBe(200);
-  });
-
-  it("reading switched: cursorLifeSeconds", async () => {
-    await make(2);
-    await control.readings({ cursorLifeSeconds: 10 });
-    const { meta } = await sandbox.get(`${path}?${since(0)}&pageSize=1`);
-    await control.advance(11);
-    expect((await sandbox.get(`${path}?cursor=${String(meta.nextCursor)}`)).status).toBe(400);
+    const next = `${path}?cursor=${String(meta.nextCursor)}`;
+    await control.advance(seconds - 9);
+    expect((await sandbox.get(next)).status).toBe(200);
+    await control.advance(10);
+    expect(await sandbox.get(next)).toMatchObject(invalid);
   });
 
   it("reading switched: walkOrder createdAtDesc walks from the newest created", async () => {
@@ -172,17 +149,14 @@ describe.each(walks)("GET /%s", (resource) => {
     expect(idsOf(all(pages))).toEqual(idsOf(records.toReversed()));
   });
 
-  it("a walk over nothing ends at once", async () => {
+  it("a walk over nothing ends at once; without updatedSince it is a list, newest first", async () => {
     const { rows, meta } = await sandbox.get(`${path}?${since(0)}`);
     expect(rows).toEqual([]);
     expect(meta).toMatchObject({ total: 0, hasMore: false, nextCursor: null });
-  });
-
-  it("without updatedSince it is a list, newest first", async () => {
     const records = await make(3);
-    const { rows, meta } = await sandbox.get(path);
-    expect(idsOf(rows)).toEqual(idsOf(records.toReversed()));
-    expect(meta.nextCursor ?? null).toBeNull();
+    const listed = await sandbox.get(path);
+    expect(idsOf(listed.rows)).toEqual(idsOf(records.toReversed()));
+    expect(listed.meta.nextCursor ?? null).toBeNull();
   });
 
   it("reading: an empty updatedSince or cursor counts as not sent", async () => {
@@ -190,35 +164,9 @@ describe.each(walks)("GET /%s", (resource) => {
     expect((await sandbox.get(`${path}?updatedSince=&cursor=`)).rows).toHaveLength(1);
   });
 
-  it("a cursor of one list is no cursor of another", async () => {
-    await make(2);
-    const { meta } = await sandbox.get(`${path}?${since(0)}&pageSize=1`);
-    const other = `/${walks.find((name) => name !== resource) ?? ""}`;
-    expect(await sandbox.get(`${other}?cursor=${String(meta.nextCursor)}`)).toMatchObject(invalid);
-  });
-
-  it("a cursor of one company is no cursor of another", async () => {
-    await make(2);
-    const { meta } = await sandbox.get(`${path}?${since(0)}&pageSize=1`);
-    const answer = await sandbox.get(`${path}?cursor=${String(meta.nextCursor)}`, {
-      as: "outsider",
-    });
-    expect(answer).toMatchObject(invalid);
-  });
-
   it("reading switched: readLagSeconds: what was written just now is not read yet", async () => {
     await control.readings({ readLagSeconds: 30 });
-    const body = {
-      orders: order(),
-      invoices: {
-        invoiceNumber: "L",
-        subtotal: 1,
-        total: 1,
-        lineItems: [{ description: "d", amount: 1 }],
-      },
-      "delivery-tickets": {},
-    }[resource];
-    await sandbox.post(path, body);
+    await sandbox.post(path, { orders: order(), invoices: invoice() }[resource] ?? {});
     expect((await sandbox.get(`${path}?${since(0)}`)).rows).toHaveLength(0);
     await control.advance(31);
     expect((await sandbox.get(`${path}?${since(0)}`)).rows).toHaveLength(1);
@@ -226,47 +174,30 @@ describe.each(walks)("GET /%s", (resource) => {
 });
 
 describe("what moves updatedAt", () => {
-  const writes: [string, boolean, string, (id: string) => Promise<unknown>][] = [
-    ["PUT /orders/{id} does", true, "orders", (id) => sandbox.put(`/orders/${id}`, { notes: "n" })],
-    [
-      "PUT /delivery-tickets/{id} does",
-      true,
-      "delivery-tickets",
-      (id) => sandbox.put(`/delivery-tickets/${id}`, { bolNumber: "B" }),
-    ],
-    [
-      "signing a ticket does",
-      true,
-      "delivery-tickets",
-      (id) => sandbox.post(`/delivery-tickets/${id}/sign`, { receiverName: "R" }),
-    ],
-    [
-      "marking an invoice as paid does",
-      true,
-      "invoices",
-      (id) => sandbox.put(`/invoices/${id}/mark-paid`),
-    ],
-    [
-      "reading: a payment moves its invoice's",
-      true,
-      "invoices",
-      (id) => control.records("payments", [{ invoiceId: id, amount: 1 }]),
-    ],
-    [
-      "reading: a note does not move its order's",
-      false,
-      "orders",
-      (id) => sandbox.post(`/orders/${id}/notes`, { content: "n" }),
-    ],
-    ["reading does not", false, "orders", (id) => sandbox.get(`/orders/${id}`)],
+  const writes: [string, boolean, "PUT" | "POST" | "GET", string, Row?][] = [
+    ["PUT does", true, "PUT", "/orders/{id}", { notes: "n" }],
+    ["PUT does", true, "PUT", "/delivery-tickets/{id}", { bolNumber: "B" }],
+    ["signing does", true, "POST", "/delivery-tickets/{id}/sign", { receiverName: "R" }],
+    ["marking as paid does", true, "PUT", "/invoices/{id}/mark-paid"],
+    ["reading: a note does not", false, "POST", "/orders/{id}/notes", { content: "n" }],
+    ["reading does not", false, "GET", "/orders/{id}"],
   ];
-
-  it.each(writes)("%s", async (_sentence, moves, resource, write) => {
+  const moved = async (resource: string, write: (id: string) => Promise<unknown>) => {
     const status = resource === "invoices" ? { status: "OUTSTANDING" } : {};
     const [record] = await control.records(resource, [{ ...at(1), ...status }]);
     await write(String(record?.["id"]));
     const stored = (await control.stored(resource)).find((row) => row["id"] === record?.["id"]);
-    expect(stored?.["updatedAt"] !== instant(1)).toBe(moves);
+    return stored?.["updatedAt"] !== instant(1);
+  };
+
+  it.each(writes)("%s: %s: %s %s", async (_sentence, moves, method, path, body) => {
+    const write = (id: string) => sandbox.call(method, path.replace("{id}", id), body);
+    expect(await moved(path.split("/")[1] ?? "", write)).toBe(moves);
+  });
+
+  it("reading: a payment moves its invoice's", async () => {
+    const pay = (id: string) => control.records("payments", [{ invoiceId: id, amount: 1 }]);
+    expect(await moved("invoices", pay)).toBe(true);
   });
 });
 

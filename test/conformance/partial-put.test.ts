@@ -82,7 +82,8 @@ describe.each(cases)("P3: PUT /$path/{id}", (partial) => {
   it.each(partial.changes)("%j changes that and leaves everything else", async (change) => {
     const path = await create(partial);
     const before = (await sandbox.get(path)).data;
-    expect((await sandbox.put(path, change)).status).toBe(200);
+    const answer = await sandbox.put(path, change);
+    expect(answer).toMatchObject({ status: 200, data: { id: before["id"], ...change } });
     const after = (await sandbox.get(path)).data;
     expect(settled(after)).toEqual(settled({ ...before, ...change }));
   });

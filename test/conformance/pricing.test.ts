@@ -1,7 +1,7 @@
-/** Part 4, Pricing, and the readings about prices and freight. */
+/** Part 4, Pricing, and the readings about prices and freight. Filters: lists.test.ts. */
 import { describe, expect, it } from "vitest";
 import { freight, freightRate, nowhere, price, prices } from "./samples.ts";
-import { idsOf, invalid, notFound, type Row, times, useSandbox } from "./support.ts";
+import { invalid, notFound, type Row, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
 const { control } = sandbox;
@@ -11,17 +11,17 @@ const rack = async (query = ""): Promise<Row[]> =>
   (await sandbox.get(`/pricing/rack?${query}`)).rows;
 
 describe("POST /pricing/bulk/rack", () => {
-  it("200 data: {updated, created}", async () => {
-    const answer = await write(price(), price({ product: "REG" }));
-    expect(answer).toMatchObject({ status: 200, data: { updated: 0, created: 2 } });
+  it("200 data: {updated, created}; another terminal or product is another price", async () => {
+    const items = [price(), price({ product: "REG" }), price({ terminalId: "DAL-1" })];
+    const answer = await write(...items);
+    expect(answer).toMatchObject({ status: 200, data: { updated: 0, created: 3 } });
+    expect(await rack()).toHaveLength(3);
   });
 
   it("reading: one price by company, terminalId and product: written again it is updated", async () => {
     await write(price({ price: 2.1 }));
-    expect((await write(price({ price: 2.2 }), price({ product: "REG" }))).data).toEqual({
-      updated: 1,
-      created: 1,
-    });
+    const counts = { updated: 1, created: 1 };
+    expect((await write(price({ price: 2.2 }), price({ product: "REG" }))).data).toEqual(counts);
     expect((await rack("product=ULSD")).map((row) => row["price"])).toEqual([2.2]);
   });
 
@@ -29,11 +29,6 @@ describe("POST /pricing/bulk/rack", () => {
     const answer = await write(price({ price: 1 }), price({ price: 2 }), price({ price: 3 }));
     expect(answer.data).toEqual({ updated: 2, created: 1 });
     expect((await rack()).map((row) => row["price"])).toEqual([3]);
-  });
-
-  it("another terminal or product is another price", async () => {
-    await write(price(), price({ terminalId: "DAL-1" }), price({ product: "REG" }));
-    expect(await rack()).toHaveLength(3);
   });
 
   it("an update keeps the id and moves updatedAt", async () => {
@@ -47,30 +42,24 @@ describe("POST /pricing/bulk/rack", () => {
     expect(String(after?.["updatedAt"]) > String(before?.["updatedAt"])).toBe(true);
   });
 
-  it("200 prices in one call", async () => {
-    const answer = await write(...times(200, (n) => price({ product: `P${n}` })));
-    expect(answer.data).toEqual({ updated: 0, created: 200 });
-  });
-
   it("one bad price refuses the call as a whole", async () => {
     expect(await write(price(), price({ price: 0 }))).toMatchObject(invalid);
     expect(await rack()).toEqual([]);
   });
 
-  it("unit defaults to gal", async () => {
-    await write(price());
-    expect((await rack())[0]).toMatchObject({ unit: "gal" });
-  });
-
   it.each([
+    [undefined, "gal"],
     ["gal", "gal"],
     ["ltr", "liter"],
     ["bbl", "bbl"],
     ["mt", "mt"],
-  ])("reading: %s goes in, %s comes out", async (unit, read) => {
-    await write(price({ unit }));
-    expect((await rack())[0]).toMatchObject({ unit: read });
-  });
+  ])(
+    "reading: unit %s goes in, %s comes out, and the price keeps its digits",
+    async (unit, read) => {
+      await write(price({ unit, price: 2.456789 }));
+      expect((await rack())[0]).toMatchObject({ unit: read, price: 2.456789 });
+    },
+  );
 
   it("reading: liter is refused on the way in", async () => {
     expect(await write(price({ unit: "liter" }))).toMatchObject(invalid);
@@ -93,51 +82,14 @@ describe("POST /pricing/bulk/rack", () => {
     await write(price());
     expect(await rack()).toMatchObject([{ id: before?.["id"], expiresAt: null }]);
   });
-
-  it("a price keeps its digits", async () => {
-    await write(price({ price: 2.456789 }));
-    expect((await rack())[0]).toMatchObject({ price: 2.456789 });
-  });
-});
-
-const fill = () => write(price(), price({ product: "REG" }), price({ terminalId: "DAL-1" }));
-
-describe("GET /pricing/rack", () => {
-  it("terminalId", async () => {
-    await fill();
-    const rows = await rack("terminalId=DAL-1");
-    expect(rows.map((row) => row["terminalId"])).toEqual(["DAL-1"]);
-  });
-
-  it("reading: product is whole, case ignored", async () => {
-    await fill();
-    expect(await rack("product=ulsd")).toHaveLength(2);
-    expect(await rack("product=ULS")).toHaveLength(0);
-  });
-
-  it("both together", async () => {
-    await fill();
-    expect(await rack("product=REG&terminalId=HOU-1")).toHaveLength(1);
-    expect(await rack("product=REG&terminalId=DAL-1")).toHaveLength(0);
-  });
-
-  it.each(["product", "terminalId"])("%s: string max 50", async (name) => {
-    expect((await sandbox.get(`/pricing/rack?${name}=${"x".repeat(50)}`)).status).toBe(200);
-    expect(await sandbox.get(`/pricing/rack?${name}=${"x".repeat(51)}`)).toMatchObject(invalid);
-  });
 });
 
 describe("GET /pricing/terminal/{id}", () => {
-  it("the prices of that terminal; its id is a string, no UUID", async () => {
-    await write(price(), price({ product: "REG" }), price({ terminalId: "DAL-1" }));
-    const { rows } = await sandbox.get("/pricing/terminal/HOU-1");
-    expect(new Set(rows.map((row) => row["product"]))).toEqual(new Set(["REG", "ULSD"]));
-  });
-
-  it("an id with reserved characters is decoded", async () => {
-    await write(price({ terminalId: "HOU 1/A" }));
+  it("the prices of that terminal; its id is a string, no UUID, and is decoded", async () => {
+    const here = { terminalId: "HOU 1/A" };
+    await write(price(here), price({ ...here, product: "REG" }), price({ terminalId: "DAL-1" }));
     const { rows } = await sandbox.get(`/pricing/terminal/${encodeURIComponent("HOU 1/A")}`);
-    expect(rows).toHaveLength(1);
+    expect(new Set(rows.map((row) => row["product"]))).toEqual(new Set(["REG", "ULSD"]));
   });
 
   it("an unknown terminal is 404", async () => {
@@ -166,12 +118,6 @@ const saved = async (fields: Row): Promise<unknown> => {
   return connection;
 };
 
-const unrated = async (fields: Row) => {
-  const body = freight(fields);
-  delete body["ratePerMile"];
-  return (await sandbox.post("/pricing/freight-calculate", body)).data;
-};
-
 describe("POST /pricing/freight-calculate", () => {
   it("reading: base = rate × miles, surcharge = base × percent / 100, total = base + surcharge + fees", async () => {
     const { data } = await quote({ fuelSurchargePercent: 12.5, additionalFees: 40 });
@@ -185,18 +131,14 @@ describe("POST /pricing/freight-calculate", () => {
     });
   });
 
-  it("fuelSurchargePercent and additionalFees default to 0", async () => {
-    expect((await quote()).data).toMatchObject({
-      fuelSurcharge: 0,
-      additionalFees: 0,
-      totalFreight: 325,
-    });
+  it("fuelSurchargePercent and additionalFees default to 0; it writes nothing", async () => {
+    const free = { fuelSurcharge: 0, additionalFees: 0, totalFreight: 325 };
+    expect((await quote()).data).toMatchObject(free);
+    expect(await control.stored("freight-rates")).toEqual([]);
   });
 
   it("all six are numbers, even without a rate or a distance", async () => {
-    const body = freight();
-    delete body["ratePerMile"];
-    delete body["distanceMiles"];
+    const { ratePerMile: _, distanceMiles: __, ...body } = freight();
     const { status, data } = await sandbox.post("/pricing/freight-calculate", body);
     expect(status).toBe(200);
     for (const value of Object.values(data)) expect(value).toBeTypeOf("number");
@@ -204,21 +146,16 @@ describe("POST /pricing/freight-calculate", () => {
   });
 
   describe("with a connectionId", () => {
-    it("resolves a saved rate of that connection", async () => {
-      const connectionId = await saved({ ratePerMile: 4 });
-      expect(await unrated({ connectionId })).toMatchObject({ ratePerMile: 4, baseCost: 400 });
-    });
-
-    it("resolves the rate of the lane", async () => {
-      const connectionId = await saved({ ratePerMile: 4, destinationZip: "10001" });
-      await saved({ ratePerMile: 5, destinationZip: "77002" });
-      expect(await unrated({ connectionId })).toMatchObject({ ratePerMile: 5 });
-    });
-
-    it("resolves a lane by zip prefix", async () => {
-      const connectionId = await saved({ ratePerMile: 4, destinationZipPrefix: "100" });
-      await saved({ ratePerMile: 5, destinationZipPrefix: "770" });
-      expect(await unrated({ connectionId })).toMatchObject({ ratePerMile: 5 });
+    it.each([
+      ["a saved rate of that connection", {}, null],
+      ["the rate of the lane", { destinationZip: "77002" }, { destinationZip: "10001" }],
+      ["a lane by zip prefix", { destinationZipPrefix: "770" }, { destinationZipPrefix: "100" }],
+    ])("resolves %s", async (_what, lane, other) => {
+      if (other !== null) await saved({ ratePerMile: 4, ...other });
+      const connectionId = await saved({ ratePerMile: 5, ...lane });
+      const { ratePerMile: _, ...body } = freight({ connectionId });
+      const { data } = await sandbox.post("/pricing/freight-calculate", body);
+      expect(data).toMatchObject({ ratePerMile: 5, baseCost: 500 });
     });
 
     it("reading: a sent rate wins over a saved one", async () => {
@@ -234,10 +171,5 @@ describe("POST /pricing/freight-calculate", () => {
       const connectionId = await saved({ ratePerMile: 4 });
       expect(await quote({ connectionId }, "outsider")).toMatchObject(notFound);
     });
-  });
-
-  it("writes nothing", async () => {
-    await quote();
-    expect(idsOf(await control.stored("freight-rates"))).toEqual([]);
   });
 });

@@ -72,24 +72,29 @@ describe("lists hold the fields of their resource", () => {
     for (const row of answer.rows) hasAll(row, resource);
   });
 
-  it("GET /pricing/terminal/{id}: data is an array of RackPrice", async () => {
-    const { rows } = await sandbox.get("/pricing/rack");
-    const answer = await sandbox.get(`/pricing/terminal/${String(rows[0]?.["terminalId"])}`);
-    fits("listTerminalPrices", answer);
-    hasAll(answer.rows[0], "RackPrice");
-  });
-
-  it("GET /connections/{id}/freight-rates: data is an array of ConnectionFreightRate", async () => {
-    const answer = await sandbox.get(`/connections/${await firstConnection()}/freight-rates`);
-    fits("listFreightRates", answer);
-    hasAll(answer.rows[0], "ConnectionFreightRate");
-  });
-
-  it("GET /orders/{id}/notes: data is an array of PublicOrderNote", async () => {
-    const [note] = await control.stored("order-notes");
-    const answer = await sandbox.get(`/orders/${String(note?.["orderId"])}/notes`);
-    fits("listOrderNotes", answer);
-    hasAll(answer.rows[0], "PublicOrderNote");
+  it.each<[string, OperationId, keyof typeof fields, () => Promise<unknown>]>([
+    [
+      "/pricing/terminal/{id}",
+      "listTerminalPrices",
+      "RackPrice",
+      async () => (await control.stored("rack-prices"))[0]?.["terminalId"],
+    ],
+    [
+      "/connections/{id}/freight-rates",
+      "listFreightRates",
+      "ConnectionFreightRate",
+      firstConnection,
+    ],
+    [
+      "/orders/{id}/notes",
+      "listOrderNotes",
+      "PublicOrderNote",
+      async () => (await control.stored("order-notes"))[0]?.["orderId"],
+    ],
+  ])("GET %s: data is an array: %s of %s", async (path, operation, resource, id) => {
+    const answer = await sandbox.get(path.replace("{id}", String(await id())));
+    fits(operation, answer);
+    hasAll(answer.rows[0], resource);
   });
 });
 
@@ -170,13 +175,13 @@ describe("writes answer their resource", () => {
     hasAll(answer.data, "PublicOrderNote");
   });
 
-  it.each<[OperationId, string, string, Row]>([
-    ["updateOrder", "/orders", "", { notes: "n" }],
-    ["updateDeliveryTicket", "/delivery-tickets", "", { bolNumber: "B" }],
-    ["updateLocation", "/locations", "", { name: "Yard" }],
-    ["updateSupplierTerminal", "/supplier-terminals", "", { name: "Yard" }],
-  ])("%s: PUT %s/{id}%s", async (operation, path, tail, body) => {
-    fits(operation, await sandbox.put(`${path}/${await first(path)}${tail}`, body));
+  it.each<[OperationId, string, Row]>([
+    ["updateOrder", "/orders", { notes: "n" }],
+    ["updateDeliveryTicket", "/delivery-tickets", { bolNumber: "B" }],
+    ["updateLocation", "/locations", { name: "Yard" }],
+    ["updateSupplierTerminal", "/supplier-terminals", { name: "Yard" }],
+  ])("%s: PUT %s/{id}", async (operation, path, body) => {
+    fits(operation, await sandbox.put(`${path}/${await first(path)}`, body));
   });
 });
 

@@ -187,6 +187,8 @@ export const forbidden = refused(403, "INSUFFICIENT_SCOPE");
 export const times = <T>(count: number, make: (at: number) => T): T[] =>
   Array.from({ length: count }, (_, at) => make(at));
 export const chars = (count: number): string => "x".repeat(count);
+export const nulls = (...fields: readonly string[]): Row =>
+  Object.fromEntries(fields.map((field) => [field, null]));
 export const idsOf = (rows: readonly Row[]): unknown[] => rows.map((row) => row["id"]);
 
 /** ISO 8601 of an instant, `seconds` after a fixed one: older than any clock of a test. */
