@@ -1,5 +1,5 @@
 /** `check` knows before the first document: everything it finds in one configuration, by the words of issue 11. */
-import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { connectorsNamed } from "../../connectors/index.ts";
 import { mappings } from "../../mappings/index.ts";
@@ -25,192 +25,26 @@ test("a site on which everything is right has no problem", () => {
   expect(setup().problems()).toEqual([]);
 });
 
-test.each([
-  [
-    "a mapping whose input is not what the source yields",
-    changed("from: platform.invoicesIssued", "from: platform.invoicesPayable"),
-    21,
-    "flows.issued.from",
-    "takes records of platform.invoicesIssued; these are of platform.invoicesPayable",
-    "Write platform.invoicesIssued here.",
-  ],
-  [
-    "a mapping whose output is not what the sink takes",
-    changed("to: erp.orders", "to: erp.invoices"),
-    20,
-    "flows.orders.to",
-    "makes documents for files.orders; this takes those for files.customer-invoices",
-    "Write erp.orders here.",
-  ],
-  [
-    "a mapping of parties the other way round",
-    changed("to: platform.customers", "to: platform.suppliers"),
-    22,
-    "flows.customers.to",
-    "makes documents for platform.customers; this takes those for platform.suppliers",
-    "Write platform.customers here.",
-  ],
-  [
-    "two flows of one kind",
-    `${GOOD}  again: { mapping: canonical/orders, from: platform.orders, to: erp.orders, every: 1h }\n`,
-    23,
-    "flows.again.mapping",
-    'flows "orders" and "again" both deliver each order of the platform',
-    "Remove one",
-  ],
-  [
-    "two flows of one source of files",
-    `${GOOD}  vendors: { mapping: books/suppliers, from: erp.customers, to: platform.suppliers, every: 1h }\n`,
-    23,
-    "flows.vendors.from",
-    'flow "customers" reads "erp.customers", and what it has read is moved away: this flow would not see it',
-    "Give each flow a source with files of its own",
-  ],
-  [
-    "PDFs for a sink that takes none",
-    changed("to: erp.invoices, every: 10m", "to: erp.invoices, every: 10m, attach: pdf"),
-    21,
-    "flows.issued.attach",
-    "no PDF can be attached to what this sink books",
-    "Remove attach.",
-  ],
-  [
-    "a day since when nothing is attached",
-    changed(
-      "to: erp.invoices, every: 10m",
-      "to: erp.invoices, every: 10m, attachSince: 2026-01-31",
-    ),
-    21,
-    "flows.issued.attachSince",
-    "the flow attaches nothing",
-    "Write attach: pdf as well",
-  ],
-  [
-    "CST as a time zone",
-    changed("America/Chicago", "CST"),
-    4,
-    "timeZone",
-    '"CST" is an abbreviation, which does not say when summer time begins: write the zone of a city, such as America/Chicago',
-    "An IANA time zone",
-  ],
-  [
-    "30 February as the first start",
-    changed("version: 1", "version: 1\nfirstStart: 2026-02-30"),
-    2,
-    "firstStart",
-    '"2026-02-30" is no day of the calendar: that month has 28 days',
-    "for example 2026-11-22",
-  ],
-  [
-    "30 February in a cron expression",
-    changed("every: 10m }", 'cron: "0 6 30 2 *" }'),
-    20,
-    "flows.orders.cron",
-    "or one of a day that never comes",
-    "five fields",
-  ],
-  [
-    "${file:/dev/zero}",
-    changed("${KEY}", "${file:/dev/zero}"),
-    9,
-    "platform.apiKey",
-    "the file /dev/zero cannot be read (it is a device or a pipe, not a file)",
-    "nothing but the value",
-  ],
-  [
-    "a site beside others that does not say what is its own",
-    `${GOOD}queue: { type: bullmq, url: "redis://h", site: north }\n`,
-    23,
-    "queue.site",
-    'the site "north" shares its API key with others, and nothing says which records are its own',
-    "Write under sites the rules of every site",
-  ],
-  [
-    "sites without a rule of this one",
-    `${GOOD}queue: { type: bullmq, url: "redis://h", site: north }\nsites: { south: [{ number: [a] }], west: [{ number: [b] }] }\n`,
-    24,
-    "sites",
-    'there is no rule of this site, "north"',
-    "Add north",
-  ],
-  [
-    "a site without others",
-    `${GOOD}sites: { prairie: [{ number: [a] }], all: [{ kind: [customer] }] }\n`,
-    23,
-    "sites",
-    "no other site is named",
-    "or remove sites",
-  ],
-  [
-    "a rule of nothing",
-    `${GOOD}sites: { prairie: [{}], south: [{ number: [b] }] }\n`,
-    23,
-    "sites.prairie.0",
-    "names no field",
-    "",
-  ],
-  [
-    "a hub without rules",
-    changed(
-      "  apiKey: ${KEY}",
-      '  apiKey: ${KEY}\n  hub: { url: "http://127.0.0.1:8791", token: "${CANARY}" }',
-    ),
-    10,
-    "platform.hub",
-    "nothing says which records are whose",
-    "the same at the hub and everywhere",
-  ],
-  [
-    "a hub with a flow of a site",
-    HUB.replace("to: hub.sites", "to: erp.orders").replace(
-      "endpoints: {}",
-      "endpoints: { erp: { connector: files, folder: exchange, sinks: { orders: { document: orders, folder: import } } } }",
-    ),
-    12,
-    "flows.orders.to",
-    "a hub passes on what it reads from the platform",
-    "Write to: hub.sites",
-  ],
-  [
-    "a hub that other machines can reach unseen",
-    HUB.replace("port: 8791", "port: 8791, host: 0.0.0.0"),
-    13,
-    "hub.host",
-    "nothing is encrypted",
-    "Name certificate and key",
-  ],
-  [
-    "two sites with one token",
-    HUB.replace('south: "${CANARY}"', 'south: "${CANARY}", west: "${CANARY}"'),
-    13,
-    "hub.tokens.west",
-    "another site has the same token",
-    "Give each its own",
-  ],
-  [
-    "a token of no site",
-    HUB.replace('south: "${CANARY}"', 'east: "${CANARY}"'),
-    13,
-    "hub.tokens.east",
-    'there is no rule of the site "east"',
-    "Correct the name",
-  ],
-  [
-    "an API key of several lines",
-    changed("${KEY}", "${file:two-lines}"),
-    9,
-    "platform.apiKey",
-    "its value has blanks, line breaks or letters outside ASCII",
-    "on one line",
-  ],
-])("check finds %s", (_, text, line, setting, message, remedy) => {
+const BAD = readFileSync(new URL("bad-sites.txt", import.meta.url), "utf8")
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"))
+  .map((line) => line.split(" | ").map((cell) => cell.replaceAll("⏎", "\n")));
+
+test.each(BAD)("check finds %s", (_, from = "", to = "", line, setting, message, remedy = "") => {
+  const [base, part] = from.startsWith("hub: ") ? [HUB, from.slice(5)] : [GOOD, from];
+  const text = from === "+" ? GOOD + to : base.replace(part, () => to);
+  expect(text).not.toBe(base);
   const { problems, put, at } = setup();
   put("two-lines", "svc_live_abcdefgh\nsvc_live_12345678\n");
   chmodSync(at("two-lines"), 0o600);
-  const found = problems(text);
-  expect(found).toMatchObject([{ line, setting }]);
-  expect(found[0]?.message).toContain(message);
-  expect(found[0]?.remedy).toContain(remedy);
+  expect(problems(text)).toMatchObject([
+    {
+      line: Number(line),
+      setting,
+      message: expect.stringContaining(message ?? ""),
+      remedy: expect.stringContaining(remedy),
+    },
+  ]);
 });
 
 test("check finds an end of a connector whose parts are not named by the configuration", () => {
