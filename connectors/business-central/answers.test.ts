@@ -31,7 +31,9 @@ describe("what the API answers", () => {
     [503, "", "9", { outcome: "nothing", waitMs: 9_000 }],
     [503, "", undefined, { outcome: "nothing", waitMs: 60_000 }],
     [403, "Authorization_RequestDenied", undefined, { outcome: "nothing", stop: "scope" }],
+    [405, "BadRequest_MethodNotAllowed", undefined, { outcome: "nothing", stop: "scope" }],
     [400, "Application_FieldValidationException", undefined, { outcome: "refused" }],
+    [404, "Internal_RecordNotFound", undefined, { outcome: "refused" }],
     [504, "", undefined, { outcome: "unknown" }],
     [408, "", undefined, { outcome: "unknown" }],
     [500, "Internal_ServerError", undefined, { outcome: "unknown" }],
@@ -184,6 +186,12 @@ describe("what the API answers", () => {
     ).rejects.toMatchObject({
       stop: "credentials",
     });
+  });
+
+  test("a client that Entra does not know stops, and the next step names its settings", async () => {
+    const stranger = opened(await openCompany(), { clientSecret: "wrong-secret" });
+    const next = expect.stringContaining("Correct tenant, clientId and clientSecret") as string;
+    await expect(stranger.check(never)).rejects.toMatchObject({ stop: "credentials", next });
   });
 
   test("a company is found by its name, and one that was renamed stops with the next step", async () => {
@@ -349,8 +357,10 @@ test("doctor names what is missing in Business Central, with the line that names
 
 describe("the PDF of an invoice", () => {
   const pdf = new TextEncoder().encode("%PDF-1.7 invoice");
-  const attached = async (company: Company, loses = 0) => {
+  const attached = async (company: Company, loses = 0, ...others: string[]) => {
     const { ids } = await sent(company, "invoices", first);
+    for (const fileName of others)
+      company.enter("documentAttachments", { fileName, parentId: ids?.[0] });
     const document = { id: first.id, number: "FL/1", counterpart: ids?.[0] ?? "" };
     const sink = opened(company).sinks["invoiceFiles"] as Sink;
     const item = { ...itemOf(document), document };
@@ -386,6 +396,15 @@ describe("the PDF of an invoice", () => {
       company.delete("documentAttachments", again.ids?.[0] ?? "");
       expect(await sink.inspect?.([delivered], never)).toEqual([{ is: "gone" }]);
     }
+  });
+
+  test("is known by its name: another file there stays as it is", async () => {
+    const company = await openCompany();
+    expect((await attached(company, 0, "photo.jpg")).answer).toMatchObject({ outcome: "done" });
+    expect(company.rows("documentAttachments")).toMatchObject([
+      { fileName: "photo.jpg", byteSize: 0 },
+      { fileName: `FL-1 ${first.id}.pdf`, content: "%PDF-1.7 invoice" },
+    ]);
   });
 
   test("of one that is not there any more is a person's", async () => {

@@ -51,7 +51,7 @@ export function opened(company: Company, more: object = {}): Endpoint {
 export const idOf = (name: string): string =>
   `0b000000-0000-4000-8000-${Buffer.from(name).toString("hex").padStart(12, "0").slice(-12)}`;
 
-const PARTY = { code: "CUST-1", name: "Ranch Supply", companyId: idOf("company-1") };
+export const PARTY = { code: "CUST-1", name: "Ranch Supply", companyId: idOf("company-1") };
 
 export const invoiceDocument = (
   number: string,

@@ -69,6 +69,8 @@ export class Company {
   besides: Readonly<Record<string, string>> = {};
   /** Posting wants a value of the first global dimension. */
   needsDimension = false;
+  /** An action is carried out whatever version it is for: Microsoft does not say whether it looks. */
+  ignoresMatch = false;
   /** How far its clock is ahead of ours. */
   clockMs = 0;
   now: () => number = () => Date.now();
@@ -180,6 +182,14 @@ export class Company {
 
   delete(set: string, id: string): void {
     this.#state.sets[set] = this.rows(set).filter((row) => row.id !== id);
+  }
+
+  /** A person merges a customer (Merge Duplicates Buffer, MergeRecords): its number and id are gone, its documents name the other. */
+  merge(from: string, customerNumber: string): void {
+    this.#state.sets["customers"] = this.rows("customers").filter((row) => row["number"] !== from);
+    for (const [set, rows] of Object.entries(this.#state.sets))
+      for (const row of rows)
+        if (row["customerNumber"] === from) this.edit(set, row.id, { customerNumber });
   }
 
   get paid(): State["paid"] {
@@ -337,7 +347,11 @@ export class Company {
       return { status: 200, answer: this.#shown(set, this.#row(set, id ?? ""), query) };
     if (action !== undefined && path.startsWith("POST")) {
       if (text !== "" && text !== "{}") return refuse("BadRequest", "An action takes no body.");
-      this.#act(set, this.#row(set, id ?? ""), action);
+      const row = this.#row(set, id ?? "");
+      const { "if-match": match = "*" } = this.ignoresMatch ? {} : headers;
+      if (match !== "*" && match !== etagOf(row))
+        return refuse("Request_EntityChanged", "Another user has already changed the record.", 409);
+      this.#act(set, row, action);
       return { status: 204, answer: null };
     }
     if (path.startsWith("POST") && id === undefined) {
@@ -675,11 +689,8 @@ export class Company {
   }
 
   #open(date: unknown): void {
-    if (String(date) >= this.closedBefore) return;
-    refuse(
-      "Application_DialogException",
-      "Posting Date is not within your range of allowed posting dates.",
-    );
+    if (String(date) < this.closedBefore)
+      no("Posting Date is not within your range of allowed posting dates.");
   }
 
   #pay(set: "salesInvoices" | "purchaseInvoices", invoice: Row, amount: Decimal): void {

@@ -304,13 +304,13 @@ export function documents<K extends "invoice" | "bill">(
           const body = { dueDate, ...ordered };
           return wire.change(set, row, body, signal);
         }
-        if (to === "posted") return wire.act(set, row.id, POST, signal);
+        if (to === "posted") return wire.act(set, row, POST, signal);
         if (status === "draft") return wire.remove(set, row, signal);
-        if (!isBill) return wire.act(set, row.id, "Microsoft.NAV.cancel", signal);
+        if (!isBill) return wire.act(set, row, "Microsoft.NAV.cancel", signal);
         // A posted bill is credited: a credit memo that is applied to it, then its posting.
         const same = equals("vendorCreditMemoNumber", [externalNumber(row.mark ?? "")]);
         const [there] = await wire.either(memos, same, Memo, signal);
-        if (there !== undefined) return wire.act(memos, there.id, POST, signal);
+        if (there !== undefined) return wire.act(memos, there, POST, signal);
         const { endedDate, invoiceDate } = desired.document;
         return wire.create(memos, creditBody(config, row, endedDate ?? invoiceDate), signal);
       },
@@ -671,7 +671,7 @@ export function payments({ wire, config }: Central): Table<"payment", WrittenPay
         const lines = await waiting(side, signal);
         expectOurs(lines);
         try {
-          return await wire.act("journals", await journal(side, signal), POST, signal);
+          return await wire.act("journals", { id: await journal(side, signal) }, POST, signal);
         } catch (error) {
           const besides = lines.filter((one) => one.line?.id !== line.id);
           if (besides.length === 0 || !(error instanceof LedgerError) || error.status !== 400)

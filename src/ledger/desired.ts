@@ -351,7 +351,7 @@ const twice = (books: string, { code, name, companyId }: Party): Fault => ({
 const ofAnother = (books: string, { code, name, companyId }: Party, other: string): Fault => ({
   code: "party-of-another",
   message: `${code} is in ${books} the party of another company of the platform (${other}); this document is about ${name} (${companyId})`,
-  next: `If they are two firms, give ${name} a code of its own in the cross-reference. If they are one, take the platform's id off the party ${code} in ${books}: its code then counts for both. Then retry.`,
+  next: `If they are two firms, give ${name} a code of its own in the cross-reference. If they are one, take the platform's id off the party ${code} in ${books}, or where it has no such id name ${code} in sharedParties: its code then counts for both. Then retry.`,
   field: "party",
 });
 

@@ -35,6 +35,7 @@ interface Asked {
 /** A record and its version. */
 export const Version = z.object({ etag: text, id: text });
 type Version = z.infer<typeof Version>;
+type Acted = Pick<Version, "id"> & Partial<Version>;
 
 /** A row as records have it: what its annotation says is its version. */
 const versioned = <T>(row: z.ZodType<T>) =>
@@ -132,8 +133,9 @@ export function openOdata(rest: Rest, { root, headers, replica, stamp }: OdataOp
       call(`/${set}(${id})`, z.unknown(), { method: "PATCH", body, etag }, signal),
     remove: (set: string, { id, etag }: Version, signal: AbortSignal) =>
       call(`/${set}(${id})`, z.unknown(), { method: "DELETE", etag }, signal),
-    act: (set: string, id: string, action: string, signal: AbortSignal) =>
-      call(`/${set}(${id})/${action}`, z.unknown(), { method: "POST" }, signal),
+    /** A bound action; of a version where one is given (OData 4.0, 11.5.4.1). */
+    act: (set: string, { id, etag }: Acted, action: string, signal: AbortSignal) =>
+      call(`/${set}(${id})/${action}`, z.unknown(), { method: "POST", etag }, signal),
 
     /** A set as tables ask for it: what some conditions name, all in a scope, and what changed by its stamps. */
     set<Raw extends { readonly id: string }, Row = Raw>(
