@@ -60,7 +60,7 @@ function loadedIn(stderr: string): Loaded {
 
 /** What only some sites, servers or other commands need. */
 const APART =
-  /node_modules\/(?:@opentelemetry|prom-client|pino|pdfkit|nodemailer|hono|@hono|ssh2|bullmq|ioredis|read-excel-file|fast-xml-parser|@node-rs|undici)|\/src\/(?:sandbox|web|demo|queue\/shared)|\/connectors\/(?:tryton|quickbooks|example)/;
+  /node_modules\/(?:@opentelemetry|prom-client|pino|pdfkit|nodemailer|hono|@hono|ssh2|bullmq|ioredis|fast-xml-parser|@node-rs|undici)|\/src\/(?:sandbox|web|demo|queue\/shared)|\/connectors\/(?:tryton|quickbooks|example)/;
 
 test("--version loads the program and none of its commands", () => {
   const { files } = loadedBy("--version");

@@ -43,6 +43,10 @@ export function workbook(
       data: xml('<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>'),
     },
     {
+      name: "_rels/.rels",
+      data: relationships({ officeDocument: "xl/workbook.xml" }),
+    },
+    {
       name: "xl/workbook.xml",
       data: xml(
         `<workbook ${MAIN} xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">${properties}<sheets><sheet name="Prices" sheetId="1" r:id="rId1"/></sheets></workbook>`,
@@ -50,14 +54,16 @@ export function workbook(
     },
     {
       name: "xl/_rels/workbook.xml.rels",
-      data: xml(
-        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
-      ),
+      data: relationships({
+        worksheet: "worksheets/sheet1.xml",
+        styles: "/xl/styles.xml",
+        sharedStrings: "sharedStrings.xml",
+      }),
     },
     {
       name: "xl/styles.xml",
       data: xml(
-        `<styleSheet ${MAIN}><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/></cellXfs></styleSheet>`,
+        `<styleSheet ${MAIN}><numFmts><numFmt numFmtId="164" formatCode="[$-409]d\\-mmm\\-yy;@"/><numFmt numFmtId="165" formatCode="[Red]#,##0.0000_d"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`,
       ),
     },
     {
@@ -71,6 +77,18 @@ export function workbook(
     ...more,
   ]);
 }
+
+const relationships = (targets: Readonly<Record<string, string>>): Buffer =>
+  xml(
+    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${Object.entries(
+      targets,
+    )
+      .map(
+        ([type, target], at) =>
+          `<Relationship Id="rId${at + 1}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${type}" Target="${target}"/>`,
+      )
+      .join("")}</Relationships>`,
+  );
 
 const MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
 

@@ -4,7 +4,6 @@
  */
 import { crc32, inflateRawSync } from "node:zlib";
 import { Decimal } from "../../core/decimal.ts";
-import { zipped } from "../../core/zip.ts";
 import { FileFault } from "../format.ts";
 import { FALSE, TRUE, unreadable } from "./cells.ts";
 import type { Row } from "./text.ts";
@@ -82,8 +81,9 @@ function* directoryOf(archive: Buffer) {
 }
 
 /*
- * One sheet of an Excel workbook (.xlsx) as rows of texts. A workbook keeps numbers as doubles: 2.3456 may stand in it as
- * 2.3456000000000001. Excel shows 15 digits, and so many are exact; a number that needs more is marked as not exact.
+ * One sheet of an Excel workbook (.xlsx, ECMA-376 part 1, sections 12 and 18) as rows of texts. A workbook keeps numbers as
+ * doubles: 2.3456 may stand in it as 2.3456000000000001. Excel shows 15 digits, and so many are exact; a number that needs
+ * more is marked as not exact.
  */
 
 /** Larger ones are no price sheets, and would be read into memory whole. */
@@ -93,9 +93,9 @@ const CELLS_MAX = 500_000;
 const COLUMNS_MAX = 1_000;
 
 /**
- * The rows that are neither empty nor hidden; `line` is the row's number. Numbers have a decimal point, days are
- * `yyyy-MM-dd`, with a time `yyyy-MM-dd HH:mm:ss`; true and false are {@link TRUE} and {@link FALSE}. `sheet`: its name, or
- * its number from 1. `hidden`: how many rows a person or a filter has hidden.
+ * The rows that are neither empty nor hidden, all as wide as the widest; `line` is the row's number. Numbers have a decimal
+ * point, days are `yyyy-MM-dd`, with a time `yyyy-MM-dd HH:mm:ss`; true and false are {@link TRUE} and {@link FALSE}.
+ * `sheet`: its name, or its number from 1. `hidden`: how many rows a person or a filter has hidden.
  * @throws FileFault when it is no workbook, is too large, or has no such sheet
  */
 export async function rowsOfWorkbook(
@@ -106,112 +106,134 @@ export async function rowsOfWorkbook(
     throw new FileFault(
       `has ${bytes.length} bytes; a workbook is read up to ${WORKBOOK_BYTES_MAX}`,
     );
-  const parts = unzipped(bytes, (name) => /\.xml(?:\.rels)?$/.test(name));
-  const isUncalculated = UNCALCULATED.test(parts.get("xl/workbook.xml")?.toString() ?? "");
-  for (const [name, bytes] of parts) {
-    if (!/<(?:\w+:)?sheetData\b/.test(bytes.toString())) continue;
-    const xml = bytes.toString().replaceAll(PREFIX, "<$1");
-    checkSize(xml);
-    parts.set(name, Buffer.from(withTexts(xml, isUncalculated)));
-  }
-  const cells = await cellsOf(zipped(parts), sheet);
-  let hidden = 0;
-  const rows = cells.flatMap((row, at) => {
-    const texts = row.map(textOf);
-    const isHidden = texts.includes(HIDDEN);
-    if (isHidden) hidden++;
-    return isHidden || texts.every((text) => text === "") ? [] : [{ line: at + 1, cells: texts }];
-  });
-  return { rows, hidden };
+  const parts = unzipped(bytes, (name) => /\.(?:xml|rels)$/.test(name));
+  const parse = await openParser();
+  const part = (path = ""): Element => parse(parts.get(path)?.toString() ?? "");
+  const book = relatedTo("", part).find(({ type }) => type === "officeDocument")?.path;
+  if (book === undefined) throw new FileFault("is no workbook that can be read");
+  const workbook = child(part(book), "workbook");
+  const related = relatedTo(book, part);
+  const chosen = children(child(workbook, "sheets"), "sheet").find(
+    (one, at) => sheet === one["@name"] || sheet === at + 1,
+  );
+  if (chosen === undefined)
+    throw new FileFault(`has no sheet ${typeof sheet === "number" ? sheet : `"${sheet}"`}`);
+  const only = (name: string): Element => part(related.find(({ type }) => type === name)?.path);
+  const said: Said = {
+    texts: children(child(only("sharedStrings"), "sst"), "si").map(textIn),
+    isDay: dayStyles(child(only("styles"), "styleSheet")),
+    is1904: isTrue(child(workbook, "workbookPr")["@date1904"]),
+    isUncalculated: isTrue(child(workbook, "calcPr")["@fullCalcOnLoad"]),
+  };
+  const { path } = related.find(({ id }) => id === chosen["@id"]) ?? {};
+  const [, data = ""] = (parts.get(path ?? "")?.toString() ?? "").split(SHEET_DATA);
+  // Row by row: the whole of a sheet as a tree takes 2 KB of memory for each cell.
+  const rows = data.split(ROW_END).filter((text) => ROW.test(text));
+  return rowsIn(
+    Iterator.from(rows).flatMap((text) => children(parse(text), "row")),
+    said,
+  );
 }
 
-/** Every row is as wide as the widest: a single cell far away makes a sheet of millions. @throws FileFault */
-function checkSize(xml: string): void {
-  if (/<!DOCTYPE|\sr\s*=\s*(?:"[^"]*&|'[^']*&)/.test(xml))
-    throw new FileFault("has a sheet that no spreadsheet program writes");
-  let rows = 0;
-  let columns = 0;
-  for (const [, letters = "", digits = ""] of xml.matchAll(/\sr\s*=\s*["']([A-Z]*)(\d*)/g)) {
-    rows = Math.max(rows, Number(digits));
-    columns = Math.max(columns, columnOf(letters));
-  }
-  // Cells need not say where they stand; then they are counted.
-  const unplaced = xml.match(/<c[\s/>]/g)?.length ?? 0;
-  if (columns > COLUMNS_MAX || rows * columns > CELLS_MAX || unplaced > CELLS_MAX)
-    throw new FileFault(
-      `has a sheet of ${rows} rows and ${columns} columns; ${CELLS_MAX} cells are read`,
-    );
+// Programs that are not Excel write the namespace before each element: `<x:row>`.
+const SHEET_DATA = /<\/?(?:\w+:)?sheetData(?=[\s/>])/;
+const ROW = /<(?:\w+:)?row[\s/>]/;
+const ROW_END = /(?<=<\/(?:\w+:)?row>)/;
+
+/** What a workbook says for all its sheets. `isUncalculated`: its results are not its formulas', but 0, or a template's. */
+interface Said {
+  readonly texts: readonly string[];
+  /** By the number of a cell's style. */
+  readonly isDay: readonly boolean[];
+  readonly is1904: boolean;
+  readonly isUncalculated: boolean;
 }
 
-/** Programs that are not Excel write the namespace before each element: `<x:row>`. */
-const PREFIX = /<(\/?)\w+:(?=(?:row|c|f|v|is|t)[\s/>])/g;
-/** What the writer says of a workbook whose results are not its formulas': 0, or those of the template. */
-const UNCALCULATED = /<(?:\w+:)?calcPr\b[^>]*\bfullCalcOnLoad=["'](?:1|true)["']/;
-/** What stands in place of the cells of a row that is hidden. */
-const HIDDEN = unreadable("is hidden");
-const HIDDEN_ROW =
-  /(<row\b(?=[^>]*\bhidden=["'](?:1|true)["'])[^>]*\br=["'](\d+)["'][^>]*?)(?:\/>|>.*?<\/row>)/gs;
+/** @throws FileFault for a sheet that is too large */
+function rowsIn(all: Iterable<Element>, said: Said): { rows: Row[]; hidden: number } {
+  const rows: { line: number; cells: string[] }[] = [];
+  let [hidden, line, columns] = [0, 0, 0];
+  for (const row of all) {
+    line = following(line, row["@r"] ?? child(row, "c")["@r"]?.replace(/^[A-Z]+/, ""));
+    const cells: string[] = [];
+    let column = 0;
+    for (const cell of children(row, "c")) {
+      column = following(column, cell["@r"]?.replace(/\d+$/, ""), columnOf);
+      columns = Math.max(columns, column);
+      if (columns > COLUMNS_MAX || line * columns > CELLS_MAX)
+        throw new FileFault(
+          `has a sheet of ${line} rows and ${columns} columns; ${CELLS_MAX} cells are read`,
+        );
+      cells[column - 1] = cellText(cell, said);
+    }
+    if (isTrue(row["@hidden"])) hidden++;
+    else if (cells.some((text) => text !== "")) rows.push({ line, cells });
+  }
+  const filled = (cells: readonly string[]): string[] =>
+    Array.from({ length: columns }, (_, at) => cells[at] ?? "");
+  return { rows: rows.map(({ line, cells }) => ({ line, cells: filled(cells) })), hidden };
+}
 
-/**
- * Errors (`#N/A`) and formulas without a result as texts: the library takes both for empty cells. Hidden rows are marked: it
- * takes them for others.
- */
-const withTexts = (xml: string, isUncalculated: boolean): string =>
-  xml
-    .replaceAll(
-      HIDDEN_ROW,
-      (_, open: string, line: string) =>
-        `${open}><c r="A${line}" t="str"><v>${HIDDEN}</v></c></row>`,
-    )
-    .replaceAll(ERROR, '$1t="str"')
-    .replaceAll(FORMULA, (whole, open: string, result: string | undefined) => {
-      // A result that is a text may have no characters.
-      const isEmpty = !result?.trim() && (result === undefined || !/\st=["']str["']/.test(open));
-      if (!isEmpty && !isUncalculated) return whole;
-      return `${open.replace(/\st=["']\w*["']/, "")} t="str"><v>${unreadable(NO_RESULT)}</v></c>`;
-    });
-
-const ERROR = /(<c\s(?:[^>]*\s)?)t=["']e["']/g;
-const FORMULA =
-  /(<c\b[^>]*)><f\b[^>]*(?:\/>|>[^<]*<\/f>)(?:<v(?:\s[^>]*)?>([^<]*)<\/v>|<v\s*\/>)?<\/c>/g;
-const NO_RESULT =
-  "is a formula without a result; open the workbook in a spreadsheet program and save it";
+/** Where a row or cell stands. It need not say so; then it follows the last one. @throws FileFault */
+function following(
+  last: number,
+  place: string | undefined,
+  numberOf: (place: string) => number = Number,
+): number {
+  const at = place === undefined ? last + 1 : numberOf(place);
+  if (Number.isSafeInteger(at) && at > last) return at;
+  throw new FileFault("has a sheet that no spreadsheet program writes: its cells are in no order");
+}
 
 /** `A` is 1, `AA` is 27. */
 const columnOf = (letters: string): number =>
-  Array.from(letters).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0);
+  /^[A-Z]{1,3}$/.test(letters)
+    ? Array.from(letters).reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0)
+    : Number.NaN;
 
-type Value = string | boolean | Date | Digits | null;
-
-/** What stands in the file for a number. */
-class Digits {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
+/** The types of cells: ECMA-376 part 1, 18.18.11. */
+function cellText(cell: Element, { texts, isDay, is1904, isUncalculated }: Said): string {
+  const type = cell["@t"] ?? "n";
+  const value = child(cell, "v")["#text"] ?? "";
+  // A result that is a text may have no characters.
+  const isEmpty = value.trim() === "" && (type !== "str" || children(cell, "v").length === 0);
+  if (children(cell, "f").length > 0 && type !== "e" && (isEmpty || isUncalculated))
+    return unreadable(NO_RESULT);
+  if (type === "inlineStr") return textIn(child(cell, "is"));
+  if (type === "s") return texts[Number(value)] ?? unreadable("is a text that the workbook lacks");
+  if (type === "b") return value === "1" ? TRUE : FALSE;
+  if (isEmpty || type === "str" || type === "e") return value;
+  if (type === "d") return dayText(new Date(/T[^Z+-]*$/.test(value) ? `${value}Z` : value));
+  if (isDay[Number(cell["@s"] ?? 0)] !== true) return exact(value);
+  const days = Number(value) - DAYS_TO_1970 + (is1904 ? DAYS_TO_1904 : 0);
+  return dayText(new Date(days * 86_400_000));
 }
 
-async function cellsOf(bytes: Buffer, sheet: string | number): Promise<Value[][]> {
-  // Loaded with the first workbook: most sites have none.
-  const { readSheet, SheetNotFoundError } = await import("read-excel-file/universal");
-  // A buffer of Node may be a piece of a larger one.
-  const whole = new Uint8Array(bytes).buffer;
-  try {
-    const options = { trim: false, parseNumber: (text: string) => new Digits(text) };
-    return (await readSheet(whole, sheet, options)) as Value[][];
-  } catch (error) {
-    if (error instanceof SheetNotFoundError)
-      throw new FileFault(`has no sheet ${typeof sheet === "number" ? sheet : `"${sheet}"`}`);
-    throw new FileFault(`is no workbook that can be read (${(error as Error).message})`);
-  }
-}
+const NO_RESULT =
+  "is a formula without a result; open the workbook in a spreadsheet program and save it";
+const DAYS_TO_1970 = 25_569;
+const DAYS_TO_1904 = 1_462;
 
-function textOf(value: Value): string {
-  if (value === null) return "";
-  if (typeof value === "string") return value;
-  if (typeof value === "boolean") return value ? TRUE : FALSE;
-  return value instanceof Digits ? exact(value.text) : dayText(value);
+/** A text in one piece, or in pieces of different looks; without its phonetic reading. */
+const textIn = (text: Element): string =>
+  [text, ...children(text, "r")]
+    .flatMap((piece) => children(piece, "t"))
+    .map((piece) => piece["#text"] ?? "")
+    .join("");
+
+/** Which styles show a number as a day or a time: ECMA-376 part 1, 18.8.30, and formats of the writer's own. */
+function dayStyles(styles: Element): boolean[] {
+  const formats = new Map(
+    children(child(styles, "numFmts"), "numFmt").map((format) => [
+      format["@numFmtId"],
+      // Without texts, colours and conditions.
+      /[ymdhs]/i.test((format["@formatCode"] ?? "").replaceAll(/"[^"]*"|\\.|_.|\[[^\]]*\]/g, "")),
+    ]),
+  );
+  return children(child(styles, "cellXfs"), "xf").map(
+    ({ "@numFmtId": id = "0" }) =>
+      formats.get(id) ?? /^(?:1[4-9]|2[0-2]|2[7-9]|3[0-6]|4[5-7]|5[0-8])$/.test(id),
+  );
 }
 
 /** A day is a whole number, and exact; a time is a fraction of a day, and exact to the second. */
@@ -220,6 +242,56 @@ function dayText(date: Date): string {
   const seconds = new Date(Math.round(date.valueOf() / 1_000) * 1_000).toISOString();
   const [day = "", time = ""] = seconds.slice(0, 19).split("T");
   return time === "00:00:00" ? day : `${day} ${time}`;
+}
+
+/** An element of XML: its attributes (`@name`), its text, and by name the elements in it. */
+interface Element {
+  readonly [attribute: `@${string}`]: string;
+  readonly "#text"?: string;
+  readonly [name: string]: unknown;
+}
+
+const children = (element: Element, name: string): readonly Element[] =>
+  (element[name] ?? []) as readonly Element[];
+
+const child = (element: Element, name: string): Element => children(element, name)[0] ?? {};
+
+const isTrue = (text: string | undefined): boolean => text === "1" || text === "true";
+
+/** What a part refers to: the part's path from the archive's root, and the last word of the relation's type. */
+function relatedTo(path: string, part: (path: string) => Element) {
+  const [, folder = "", name = ""] = /^(.*\/)?(.*)$/.exec(path) ?? [];
+  const relations = child(part(`${folder}_rels/${name}.rels`), "Relationships");
+  return children(relations, "Relationship").map((relation) => ({
+    id: relation["@Id"],
+    type: relation["@Type"]?.split("/").at(-1),
+    path: new URL(relation["@Target"] ?? "", `file:///${folder}`).pathname.slice(1),
+  }));
+}
+
+async function openParser(): Promise<(xml: string) => Element> {
+  // Loaded with the first workbook: most sites have none.
+  const { XMLParser } = await import("fast-xml-parser");
+  const parser = new XMLParser({
+    ignoreAttributes: false,
+    attributeNamePrefix: "@",
+    alwaysCreateTextNode: true,
+    removeNSPrefix: true,
+    parseTagValue: false,
+    trimValues: false,
+    htmlEntities: true,
+    processEntities: { enabled: true, maxExpandedLength: BYTES_MAX },
+    isArray: (_name, _path, _isLeaf, isAttribute) => !isAttribute,
+  });
+  return (xml) => {
+    if (xml.includes("<!DOCTYPE"))
+      throw new FileFault("has a part that no spreadsheet program writes");
+    try {
+      return parser.parse(xml) as Element;
+    } catch (error) {
+      throw new FileFault(`is no workbook that can be read (${(error as Error).message})`);
+    }
+  };
 }
 
 /** What a spreadsheet shows and keeps of a number. */
