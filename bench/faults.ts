@@ -19,7 +19,13 @@ const EXPORT_EVERY_MS = 300;
 const LOOK_EVERY_MS = 500;
 /** A fault is watched so long. */
 const WATCHED_MS = 15_000;
+/** What is stopped, or away, is so for so long, which counts as time without a write. */
+const AWAY_MS = 3_000;
+/** Nothing is under way after so long without an export. */
+const REST_MS = 2_500;
 const TARGET_S = 10;
+
+type Program = "site" | "worker 1" | "worker 2";
 
 /** `rounds`: how often each fault comes. */
 export async function benchFaults(rounds: number): Promise<void> {
@@ -28,40 +34,70 @@ export async function benchFaults(rounds: number): Promise<void> {
     const queue = await SharedQueue.open(folder);
     const site = await openSite(folder, { settle: 2, more: queue.yaml });
     const started = new Map<string, Running>();
-    const start = async (name: "site" | "worker 1" | "worker 2"): Promise<void> => {
+    const start = async (name: Program): Promise<void> => {
       const running = site.start(name === "site" ? "run" : "worker");
       started.set(name, running);
       await running.said(name === "site" ? '"fuelbridge runs"' : '"fuelbridge works"');
     };
-    const kill = async (...names: Parameters<typeof start>[0][]): Promise<void> => {
-      for (const name of names) started.get(name)?.kill("SIGKILL");
+    const signal = (name: Program, signal: NodeJS.Signals) => started.get(name)?.kill(signal);
+    const again = async (how: NodeJS.Signals, ...names: readonly Program[]): Promise<void> => {
+      for (const name of names) signal(name, how);
       for (const name of names) await started.get(name)?.ended;
       await Promise.all(names.map(start));
     };
+    const stopped = async (name: Program): Promise<void> => {
+      signal(name, "SIGSTOP");
+      await pause(AWAY_MS);
+      signal(name, "SIGCONT");
+    };
+    const redisAgain = async (meanwhile: () => Promise<unknown>, forgets = false) => {
+      await queue.killRedis({ forgets });
+      await meanwhile();
+      await queue.startRedis();
+    };
+    let isAtRest = false;
+    const atRest = async (fault: () => Promise<unknown>): Promise<void> => {
+      isAtRest = true;
+      await pause(REST_MS);
+      await fault();
+      isAtRest = false;
+    };
+    const nothing = async (): Promise<void> => {};
     const faults: Readonly<Record<string, () => Promise<unknown>>> = {
-      "one worker killed": () => kill("worker 1"),
-      "both workers killed": () => kill("worker 1", "worker 2"),
-      "Redis killed, data kept": () => queue.killRedis().then(() => queue.startRedis()),
-      "Redis killed, data gone": () =>
-        queue.killRedis({ forgets: true }).then(() => queue.startRedis()),
+      "one worker killed": () => again("SIGKILL", "worker 1"),
+      "one worker ended by SIGTERM": () => again("SIGTERM", "worker 1"),
+      "one worker stopped for 3 s": () => stopped("worker 1"),
+      "both workers killed": () => again("SIGKILL", "worker 1", "worker 2"),
+      "both workers killed at rest": () => atRest(() => again("SIGKILL", "worker 1", "worker 2")),
+      "site killed": () => again("SIGKILL", "site"),
+      "site ended by SIGTERM": () => again("SIGTERM", "site"),
+      "site stopped for 3 s": () => stopped("site"),
+      "site killed while Redis is away": () => redisAgain(() => again("SIGKILL", "site")),
+      "Redis killed, data kept": () => redisAgain(nothing),
+      "Redis killed, data gone": () => redisAgain(nothing, true),
+      "Redis away for 3 s": () => redisAgain(() => pause(AWAY_MS)),
+      "Redis paused for 3 s": () => queue.pauseFor(AWAY_MS),
       "Redis flushed": () => queue.flush(),
-      "site killed": () => kill("site"),
+      "connections to Redis cut": () => queue.cut(),
     };
     const books = new Books(new Random(1), join(site.erp, "export"), 40, 1, habitsOf([]));
     books.exportNext();
-    const exporting = setInterval(() => books.exportPrices(), EXPORT_EVERY_MS);
+    const exporting = setInterval(() => isAtRest || books.exportPrices(), EXPORT_EVERY_MS);
     const hurrying = setInterval(() => void lookNow(site), LOOK_EVERY_MS);
     for (const name of ["worker 1", "worker 2", "site"] as const) await start(name);
-    await longestGap(site, async () => {});
+    await longestGap(site, nothing);
     const all: number[] = [];
     for (const [name, fault] of Object.entries(faults)) {
-      const those: number[] = [];
-      for (let round = 0; round < rounds; round++) those.push(await longestGap(site, fault));
-      say(`faults: ${name}: ${those.map((gap) => gap.toFixed(1)).join(", ")} s`);
-      all.push(...those);
+      const told: string[] = [];
+      for (let round = 0; round < rounds; round++) {
+        const { gap, back } = await longestGap(site, fault);
+        all.push(gap);
+        told.push(`${gap.toFixed(1)} (back after ${back.toFixed(1)})`);
+      }
+      say(`faults: ${name}: ${told.join(", ")} s`);
     }
     const most = Math.max(...all);
-    const unharmed = await longestGap(site, async () => {});
+    const { gap: unharmed } = await longestGap(site, nothing);
     for (const timer of [exporting, hurrying]) clearInterval(timer);
     say(
       `faults: ${all.length}, the longest time without a write ${most.toFixed(1)} s (unharmed ${unharmed.toFixed(1)}; target < ${TARGET_S}) ${verdict(most < TARGET_S)}`,
@@ -79,12 +115,12 @@ async function lookNow({ state }: Site): Promise<void> {
   await office?.runNow("all").catch(() => {});
 }
 
-/** Seconds between two writes, or from the fault to the first one, at most. */
-async function longestGap({ platform }: Site, fault: () => Promise<unknown>): Promise<number> {
+/** Seconds: between two writes, or from the fault to the first one, at most; and until what was harmed is back. */
+async function longestGap({ platform }: Site, fault: () => Promise<unknown>) {
   let writes = await platform.writes();
   const began = performance.now();
-  let [last, longest] = [began, 0];
-  const harming = fault();
+  let [last, longest, back] = [began, 0, 0];
+  const harming = fault().then(() => (back = performance.now() - began));
   for (let isOver = false; !isOver;) {
     await pause(50);
     const now = performance.now();
@@ -95,5 +131,5 @@ async function longestGap({ platform }: Site, fault: () => Promise<unknown>): Pr
     isOver = now - began > WATCHED_MS && last - began > WATCHED_MS / 2;
   }
   await harming;
-  return longest / 1_000;
+  return { gap: longest / 1_000, back: back / 1_000 };
 }

@@ -26,8 +26,15 @@ import {
 import { sumOf } from "../core/groups.ts";
 import type { Clock } from "../core/time.ts";
 import { together } from "../core/together.ts";
-import { type Hub, RedisTrouble, type Trouble, troubleOf, troublesIn } from "./redis.ts";
-import { watch, type Watching } from "./redis.ts";
+import {
+  type Hub,
+  inWords,
+  type Trouble,
+  troubleOf,
+  troublesIn,
+  watch,
+  type Watching,
+} from "./redis.ts";
 
 export interface GovernorOptions extends Watching {
   readonly budget: Budget;
@@ -193,15 +200,16 @@ export function openSharedGovernor(hub: Hub, options: GovernorOptions) {
   });
   return {
     async admit(purpose: Purpose): Promise<Admission> {
-      try {
-        await watched.looked;
-        const trouble = watched.trouble();
-        if (trouble === null || GOES_ON.has(trouble.code)) return await admit(purpose);
-        throw new RedisTrouble(trouble, null);
-      } catch (error) {
-        const { message, next } = troubleOf(error);
-        return { admitted: false, waitMs: RETRY_MS, detail: `${message}. ${next}`, turn: true };
+      await watched.looked;
+      let trouble: Trouble | null = watched.trouble();
+      if (trouble === null || GOES_ON.has(trouble.code)) {
+        try {
+          return await admit(purpose);
+        } catch (error) {
+          trouble = troubleOf(error);
+        }
       }
+      return { admitted: false, waitMs: RETRY_MS, detail: inWords(trouble), turn: true };
     },
     learn(...answer: Parameters<Governor["learn"]>): void {
       const { monoMs } = clock.now();

@@ -22,8 +22,11 @@ export interface Trouble {
   readonly next: string;
 }
 
+/** For people: what is wrong, and what to do. */
+export const inWords = ({ message, next }: Trouble): string => `${message}. ${next}`;
+
 /** Redis did not do what it was told, or did not say so. */
-export class RedisTrouble extends Error {
+class RedisTrouble extends Error {
   readonly trouble: Trouble;
 
   constructor(trouble: Trouble, cause: unknown) {

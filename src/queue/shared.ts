@@ -8,8 +8,17 @@ import { randomUUID } from "node:crypto";
 import { Queue as Bull, Worker, type Job } from "bullmq";
 import { together, within } from "../core/together.ts";
 import { type GovernorOptions, openSharedGovernor } from "./governor.ts";
-import { type Hub, openHub, QUEUE, type RedisAddress, type Trouble } from "./redis.ts";
-import { troubleOf, UNREACHABLE, watch, type Watching } from "./redis.ts";
+import {
+  inWords,
+  openHub,
+  QUEUE,
+  type RedisAddress,
+  type Trouble,
+  troubleOf,
+  UNREACHABLE,
+  watch,
+  type Watching,
+} from "./redis.ts";
 
 export interface SharedOptions extends Watching {
   readonly redis: RedisAddress;
@@ -86,15 +95,14 @@ export function openSharedSite(options: SiteOptions) {
   });
   // Whatever is wrong with Redis shows where a request needs it.
   bull.on("error", () => {});
-  const parcels = new Map<string, Parcel>();
-  const inHand = new Set<Promise<unknown>>();
+  const parcels = new Map<string, Pick<Parcel, "heard"> & { readonly end: Promise<object> }>();
   const { redis: ears } = hub.waiting();
   ears.on("message", (_channel: string, message: string) => {
     const words = message.split("\n");
     for (const [at, word] of words.entries())
       if (at % 2 === 0) parcels.get(word)?.heard.resolve(words[at + 1] as string);
   });
-  void ears.subscribe(homeOf(hub, site)).catch(() => {});
+  void ears.subscribe(homeOf(hub.prefix, site)).catch(() => {});
 
   const hand = together(BUNDLE_REQUESTS, async (those: readonly Parcel[]) => {
     const jobId = those[0]?.id ?? "";
@@ -103,7 +111,7 @@ export function openSharedSite(options: SiteOptions) {
     const requests = those.map(({ id, request }) => ({ id, request }));
     const bundle = { site, life, startByMs: nowMs + startMs, requests };
     // Busy sites come after others.
-    const priority = Math.ceil(inHand.size / weight) + 1;
+    const priority = Math.ceil(parcels.size / weight) + 1;
     const once = { attempts: 1, removeOnComplete: true, removeOnFail: true };
     await hub.ask(bull.add(QUEUE, bundle, { ...once, jobId, priority }));
     return those;
@@ -127,7 +135,8 @@ export function openSharedSite(options: SiteOptions) {
       ]);
       if (standing === "answered") return JSON.parse(text) as object;
       const isRefused = standing === "gone" && trouble !== null && trouble.code !== UNREACHABLE;
-      if (standing === "withdrawn" || isRefused) return notSent(trouble ?? NOBODY);
+      if (standing === "withdrawn" || isRefused)
+        return notSent(trouble === null ? NOBODY : inWords(trouble));
       const isLost = ["gone", "restarted", "orphaned"].includes(standing);
       lostAt = isLost ? Math.min(lostAt, now) : Infinity;
       const isOver = now >= startBy + runMs || now >= lostAt + Math.min(LOST_MS, runMs);
@@ -137,13 +146,14 @@ export function openSharedSite(options: SiteOptions) {
 
   async function carry(request: object): Promise<object> {
     await governor.looked;
-    const trouble = governor.trouble();
-    if (trouble !== null) return notSent(trouble);
+    const refusal = governor.trouble();
+    if (refusal !== null) return notSent(inWords(refusal));
     const heard = Promise.withResolvers<string>();
-    const parcel = { id: randomUUID(), request, heard, job: "", life: "", trouble: null };
-    parcels.set(parcel.id, parcel);
-    hand(parcel).catch((error: unknown) => Object.assign(parcel, { trouble: troubleOf(error) }));
-    return outcome(parcel).finally(() => parcels.delete(parcel.id));
+    const parcel: Parcel = { id: randomUUID(), request, heard, job: "", life: "", trouble: null };
+    hand(parcel).catch((error: unknown) => (parcel.trouble = troubleOf(error)));
+    const end = outcome(parcel).finally(() => parcels.delete(parcel.id));
+    parcels.set(parcel.id, { heard, end });
+    return end;
   }
 
   return {
@@ -153,15 +163,11 @@ export function openSharedSite(options: SiteOptions) {
        * Has a request sent at most once by a worker, and brings home what came of it there. It never rejects for what a worker or the queue
        * itself does: what nobody took is `not-sent`, what somebody took and nobody answered is `torn`.
        */
-      carry<Came>(request: object) {
-        const carrying = carry(request).finally(() => inHand.delete(carrying));
-        inHand.add(carrying);
-        return carrying as Promise<Came | Failed>;
-      },
+      carry: <Came>(request: object) => carry(request) as Promise<Came | Failed>,
       /** Why nothing can be carried just now, and what to do; null when all is well. */
       trouble: governor.trouble,
       async close() {
-        await Promise.allSettled(inHand);
+        await Promise.allSettled(parcels.values().map(({ end }) => end));
         await within(CLOSE_MS, bull.close());
         ears.disconnect();
         await governor.close();
@@ -171,12 +177,9 @@ export function openSharedSite(options: SiteOptions) {
   };
 }
 
-const NOBODY = { message: "no worker took it", next: "" };
+const NOBODY = "no worker took it";
 
-const notSent = ({ message, next }: Pick<Trouble, "message" | "next">): Failed => ({
-  kind: "not-sent",
-  detail: next === "" ? message : `${message}. ${next}`,
-});
+const notSent = (detail: string): Failed => ({ kind: "not-sent", detail });
 
 /**
  * Where a request stands. `orphaned`: whoever took it is not there any more. `gone`: Redis lost it; `restarted`: Redis did, and what it
@@ -245,7 +248,7 @@ export function openSharedWorker<Request>(options: SharedOptions, sender: Sender
       }),
     );
     inHand.add(all);
-    const to = { job: requests[0]?.id, home: homeOf(hub, site) };
+    const to = { job: requests[0]?.id, home: homeOf(hub.prefix, site) };
     for (let left = requests.length; left > 0;) {
       await within(GATHER_MS, all);
       const those = came.splice(0);
@@ -272,14 +275,13 @@ export function openSharedWorker<Request>(options: SharedOptions, sender: Sender
     runRetryDelay: 1_000,
   });
   worker.on("error", () => {});
-  const { looked, stop, trouble } = watch(hub, options, async () => {
+  const { looked, stop } = watch(hub, options, async () => {
     if (!isClosing) await hub.run(ALIVE, {});
     return null;
   });
   return {
     /** Once Redis was reached, or could not be. */
     looked,
-    trouble,
     /** Takes no more jobs and finishes those in hand; but does not wait for a Redis that is away. */
     async close() {
       isClosing = true;
@@ -294,7 +296,7 @@ export function openSharedWorker<Request>(options: SharedOptions, sender: Sender
   };
 }
 
-const LATE = notSent({ ...NOBODY, message: "no worker took it in time" });
+const LATE = notSent(`${NOBODY} in time`);
 
 /** The clock and the life of Redis are told with every script. */
 const NOTHING = "";
@@ -307,4 +309,4 @@ redis.call('PEXPIRE', answers .. given.job, ${ANSWER_KEPT_MS})
 redis.call('PUBLISH', given.home, table.concat(ARGV, '\\n', 2))`;
 
 /** Where answers to a site are called out. */
-const homeOf = ({ prefix }: Hub, site: string): string => `${prefix}:home:${site}`;
+const homeOf = (prefix: string, site: string): string => `${prefix}:home:${site}`;

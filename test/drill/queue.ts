@@ -86,6 +86,18 @@ export class SharedQueue {
     await this.#client.flushall();
   }
 
+  /** It answers nobody for `ms`, and keeps everything. */
+  async pauseFor(ms: number): Promise<void> {
+    await this.#client.client("PAUSE", ms);
+    await pause(ms);
+  }
+
+  /** All connections to it. */
+  async cut(): Promise<void> {
+    for (const type of ["normal", "pubsub"])
+      await this.#client.call("CLIENT", "KILL", "TYPE", type);
+  }
+
   async startRedis(): Promise<void> {
     mkdirSync(this.#folder, { recursive: true });
     const own = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder];
