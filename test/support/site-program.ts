@@ -38,12 +38,7 @@ export const program = (args: readonly string[]): Running => start(root, args, {
  * more memory at first, a test of minutes computes less.
  */
 export const launch = (home: string, args: readonly string[]): Running =>
-  start(home, ["src/launch.mjs", ...args], compiled(home), ["--min-semi-space-size=16"]);
-
-/** A cache that is portable knows files by their path from its own folder, which is the same in each copy. */
-const compiled = (home: string): Environment => ({
-  NODE_COMPILE_CACHE: join(home, "node_modules", ".cache", "fuelbridge"),
-});
+  start(home, ["src/launch.mjs", ...args], {}, ["--min-semi-space-size=16"]);
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -54,10 +49,12 @@ function start(
   flags: readonly string[] = [],
 ): Running {
   const { FUELBRIDGE_CONFIG: _, COLUMNS: __, ...clean } = process.env;
+  // As the launcher has it. One that is portable knows files by their path from its own folder, which is the same in each copy.
+  const compiled = { NODE_COMPILE_CACHE: join(home, "node_modules", ".cache", "fuelbridge") };
   const child = spawn(process.execPath, [...flags, join(home, file), ...args], {
     cwd: home,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...clean, NO_COLOR: "1", ...env },
+    env: { ...clean, ...compiled, NO_COLOR: "1", ...env },
   });
   let out = "";
   let err = "";
