@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { never, outgoing, usePlatform } from "../../test/platform/support.ts";
 import { SourceUnavailable } from "../core/errors.ts";
-import { answerOf, answerRules, bodyOf, outcomeOf } from "./answers.ts";
+import { advance, freshRequest } from "../core/request.ts";
+import { type AnswerName, answerOf, answerRules, bodyOf, executed, outcomeOf } from "./answers.ts";
 import type { Exchange } from "./client.ts";
+import { money } from "./sinks/write.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");
 const created = JSON.stringify({ success: true, data: { id: "inv-1" } });
@@ -326,6 +328,47 @@ describe("what stops reading", () => {
       expect.objectContaining({ waitMs: 30_000 }),
     );
   });
+});
+
+test("a breaker costs no attempt and harms no request", () => {
+  const policy = { ...money, preflight: false };
+  const at = { boot: "b1", monoMs: 1_000, wallMs: 1_000_000 };
+  const sending = advance(freshRequest, { type: "send", at }, policy).next;
+  for (const name of ["unauthorised", "forbidden", "retired", "month-spent", "moved"] as const) {
+    const answer = outcomeOf({ name, detail: name });
+    const { next, raise } = advance(sending, { type: "answer", at, chance: 0.5, answer }, policy);
+    expect(next).toMatchObject({ state: "ready", sends: 0, failures: 0 });
+    expect(raise).toHaveLength(1);
+  }
+});
+
+test("told to slow down without a time, it still waits; and what held the key says for how long", () => {
+  expect(outcomeOf({ name: "slow-down", detail: "429" })).toEqual({
+    outcome: "nothing",
+    detail: "429",
+    waitMs: 5_000,
+  });
+  const held = { name: "outcome-unknown", detail: "409" } as const;
+  expect(outcomeOf(held)).toMatchObject({ outcome: "unknown", holdMs: 60_000 });
+  expect(outcomeOf({ ...held, waitMs: 41_000 })).toMatchObject({ holdMs: 41_000 });
+});
+
+test("of each answer it is known whether the write took place", () => {
+  const by = Object.groupBy(Object.keys(answerRules) as AnswerName[], executed);
+  expect(by.yes).toEqual(["done", "replayed", "deleted", "already-gone"]);
+  expect(by.unknown).toEqual([
+    "unreadable",
+    "key-conflict",
+    "in-flight",
+    "outcome-unknown",
+    "conflict",
+    "undecided",
+    "failed",
+    "timed-out",
+    "moved-maybe-done",
+    "torn",
+  ]);
+  expect(by.no).toHaveLength(26 - 4 - 10);
 });
 
 describe("the sandbox's own answers", () => {

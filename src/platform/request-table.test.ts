@@ -45,7 +45,7 @@ const cell = (state: State, action: Cell["action"], sends: number, raise?: strin
 /** What an answer leads to: after the only send, and while an earlier one is unresolved (then `sends` is 2). */
 const table: Readonly<Record<AnswerName, readonly [Cell, Cell]>> = {
   done: [cell("done", "nothing", 1), cell("done", "nothing", 2)],
-  replayed: [cell("done", "nothing", 1, "replayed"), cell("done", "nothing", 2)],
+  replayed: [cell("done", "nothing", 1, "warning replayed"), cell("done", "nothing", 2)],
   deleted: [cell("done", "nothing", 1), cell("done", "nothing", 2)],
   unreadable: [cell("sending", "send", 1), cell("sending", "send", 2)],
   invalid: [cell("rejected", "nothing", 1), cell("unknown", "wait", 2)],
@@ -62,7 +62,7 @@ const table: Readonly<Record<AnswerName, readonly [Cell, Cell]>> = {
     cell("manual", "nothing", 2, "split-brain"),
   ],
   taken: [cell("ready", "read", 0), cell("sending", "send", 1)],
-  "in-flight": [cell("sending", "send", 1, "in-flight"), cell("sending", "send", 2)],
+  "in-flight": [cell("sending", "send", 1, "warning in-flight"), cell("sending", "send", 2)],
   "outcome-unknown": [cell("unknown", "wait", 1), cell("unknown", "wait", 2)],
   conflict: [cell("unknown", "wait", 1), cell("unknown", "wait", 2)],
   retired: [cell("ready", "send", 0, "version"), cell("sending", "send", 1, "version")],
@@ -141,7 +141,7 @@ describe.each([false, true])("preflight %s", (preflight) => {
         const { next, raise } = answered();
         const wanted = table[name][send === "first" ? 0 : 1];
         const raised = raise.map((one) =>
-          "alarm" in one ? one.alarm : "warning" in one ? one.warning : one.breaker,
+          "alarm" in one ? one.alarm : "warning" in one ? `warning ${one.warning}` : one.breaker,
         );
         expect({
           state: next.state,
@@ -157,6 +157,8 @@ describe.each([false, true])("preflight %s", (preflight) => {
         // A send is unresolved until something settles it, and what never ran leaves nothing unresolved.
         const settled = ["done", "rejected", "ready"].includes(next.state);
         expect(next.unresolved === null).toBe(settled);
+        if (send === "later" && next.state === "sending" && name !== "in-flight")
+          expect(next.unresolved).toEqual(start);
       });
 
       test.each(["a crash", "a commit that failed"])("%s", () => {
