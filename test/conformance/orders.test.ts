@@ -141,10 +141,14 @@ describe("GET /orders", () => {
     expect(await listed("sortBy=updatedAt")).toEqual([ids[0], ids[2], ids[1]]);
   });
 
-  it.each(["asc", "desc"])("reading: null comes last, %s", async (direction) => {
-    const dates = [{ requestedDate: instant(5) }, { requestedDate: null }];
-    const [, bare] = await control.records("orders", dates);
-    expect((await listed(`sortBy=requestedDate&sortOrder=${direction}`)).at(-1)).toBe(bare?.["id"]);
+  it.each([
+    ["requestedDate", instant(5)],
+    ["status", "CANCELLED"],
+  ])("reading: null comes last, whichever way: %s", async (field, value) => {
+    const fields = [{ [field]: null }, { [field]: value }];
+    const ids = idsOf(await control.records("orders", fields)).toReversed();
+    for (const direction of ["asc", "desc"])
+      expect(await listed(`sortBy=${field}&sortOrder=${direction}`)).toEqual(ids);
   });
 });
 

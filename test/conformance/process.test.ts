@@ -125,7 +125,7 @@ describe("--db FILE goes on after kill -9 where it stopped", () => {
     const keys = await control.keys();
     const token = await control.token("supplier");
     await control.fault({ kind: "delay", ms: 60_000 });
-    const torn = expect(before.post("/orders", order(), { key: IN_FLIGHT })).rejects.toThrow();
+    const torn = expect(before.post("/delivery-tickets", {}, { key: IN_FLIGHT })).rejects.toThrow();
     await until("the key in flight", async () => (await control.faults()).length === 0);
     const acknowledged: unknown[] = [first.data["id"]];
     const writer = async (): Promise<void> => {
@@ -167,10 +167,12 @@ describe("--db FILE goes on after kill -9 where it stopped", () => {
     expect((await after.get("/orders", { as: null, headers })).status).toBe(200);
   });
 
-  it("W5: a key that was in flight has an unknown outcome", async () => {
-    expect(await after.post("/orders", order(), { key: IN_FLIGHT })).toMatchObject(
-      refused(409, "IDEMPOTENCY_OUTCOME_UNKNOWN"),
-    );
+  it("W5: a key that was in flight has an unknown outcome for 60 seconds", async () => {
+    const again = () => after.post("/delivery-tickets", {}, { key: IN_FLIGHT });
+    expect(await again()).toMatchObject(refused(409, "IDEMPOTENCY_OUTCOME_UNKNOWN"));
+    await after.control.advance(60);
+    expect((await again()).status).toBe(201);
+    expect(await after.control.stored("delivery-tickets")).toHaveLength(1);
   });
 
   it("nothing acknowledged is lost: a kill amid writes", async () => {
