@@ -133,7 +133,7 @@ export function documentBooks(
         return (await records.write(`${table}Add`, content, signal)).needed("TxnID");
       },
       async apply(to, { entry: { native: row }, values }, { signal }) {
-        if (to === "cancelled") await records.cancel(table, row.id, signal);
+        if (to === "cancelled") await records.cancel(table, row, signal);
         if (values === null) return;
         // An empty element takes away what is there; one that is left out leaves it.
         const order = values.order ?? (row.order ? "" : null);

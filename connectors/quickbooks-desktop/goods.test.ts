@@ -4,7 +4,7 @@ import { deliver, never, refusalOf, requestOf } from "../../test/support/connect
 import type { Item } from "../../src/core/contract.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { Decimal } from "../../src/core/decimal.ts";
-import { itemOf } from "../example/example.fixture.ts";
+import { invoiceDocument, itemOf } from "../example/example.fixture.ts";
 import type { Row } from "./company-file.fixture.ts";
 import { DesktopConfig } from "./config.ts";
 import { bench } from "./desk.fixture.ts";
@@ -215,6 +215,33 @@ test("a ticket is received when it is done, at 0.00; it follows the platform, an
   for (let sends = 0; sends < 2; sends++)
     expect(await deliver(tickets, [ended])).toMatchObject({ outcome: "done" });
   expect(only("ItemReceipt").isVoid).toBe(true);
+});
+
+test("an invoice that is paid between our look and its void is not voided, and is a person's", async () => {
+  const { file, hooks, only, sinkOf } = desk();
+  const { ids } = await deliver(sinkOf("invoice"), [itemOf(invoiceDocument("FL-1"))]);
+  file.stampsPaid = true;
+  hooks.before = (xml) => {
+    if (xml.includes("<TxnVoidRq")) file.pay(only("Invoice").id, "10.00");
+  };
+  const voided = { ...invoiceDocument("FL-1"), status: "void" };
+  const ended = itemOf(voided, ids?.[0] ?? null);
+  expect(await refusalOf(sinkOf("invoice"), ended)).toMatchObject({ code: "paid-already" });
+  expect(only("Invoice").isVoid).toBe(false);
+});
+
+test("a ticket that a clerk prices between our look and its void is not voided, and is a person's", async () => {
+  const { file, hooks, only, tickets } = desk();
+  const { ids } = await deliver(tickets, [item(ticketDocument("DT-1"))]);
+  hooks.before = (xml) => {
+    if (!xml.includes("<TxnVoidRq")) return;
+    const { id, lines } = only("ItemReceipt");
+    Object.assign(lines[0] ?? {}, { Amount: "5.00" });
+    file.edit("ItemReceipt", id, {});
+  };
+  const ended = item({ ...ticketDocument("DT-1"), status: "cancelled" }, ids?.[0]);
+  expect(await refusalOf(tickets, ended)).toMatchObject({ code: "void-after-delivery" });
+  expect(only("ItemReceipt").isVoid).toBe(false);
 });
 
 test("a ticket whose amounts or gallons would be counted twice is not received, nor one of a sale", async () => {

@@ -266,7 +266,7 @@ function orderMemo(config: DesktopConfig, { document, mark, number }: Desired<"o
  */
 
 export function receiptTable(records: Records, config: DesktopConfig): GoodsTable<"shipment", Row> {
-  const mod = (row: Element, values: Values, signal: AbortSignal): Promise<unknown> =>
+  const mod = (row: Element, values: Values, signal: AbortSignal): Promise<Element> =>
     records.write("ItemReceiptMod", { ...heldOf(identityOf(row)), ...values }, signal);
   // What a ticket may be: a receipt, and the bill that a person made of one.
   const tickets = records.documents(["ItemReceipt", "Bill"]);
@@ -367,12 +367,13 @@ export function receiptTable(records: Records, config: DesktopConfig): GoodsTabl
         return;
       }
       // One that a person entered says from now on whose it is.
+      let held = element;
       if (!marks.includes(document.id)) {
         const memo = `${element.text("Memo") ?? ""} ${noteOf(document)}`;
-        await mod(element, { Memo: ascii(memo) }, signal);
+        held = await mod(element, { Memo: ascii(memo) }, signal);
       }
       if (to === "cancelled" && row.status !== "cancelled")
-        await records.cancel("ItemReceipt", element.needed("TxnID"), signal);
+        await records.cancel("ItemReceipt", identityOf(held), signal);
     },
   };
 }

@@ -551,8 +551,15 @@ export function openRecords(wire: Asker) {
       if (code !== 0) throw said(code, message);
       throw new LedgerError("torn", "QuickBooks' answer does not have the record");
     },
-    cancel: (type: string, id: string, signal: AbortSignal) =>
-      wire.write({ name: "TxnVoid", values: { TxnVoidType: type, TxnID: id } }, signal),
+    /** A void names no version: a change of nothing before it does, and QuickBooks stops at the first that it refuses. */
+    cancel: (type: string, row: Pick<DocumentRow, "id" | "version">, signal: AbortSignal) =>
+      wire.read(
+        [
+          { name: `${type}Mod`, values: { [`${type}Mod`]: heldOf(row) } },
+          { name: "TxnVoid", values: { TxnVoidType: type, TxnID: row.id } },
+        ],
+        signal,
+      ),
   };
 }
 
