@@ -56,19 +56,13 @@ export async function benchFaults(rounds: number): Promise<void> {
       await queue.startRedis();
     };
     let isAtRest = false;
-    const atRest = async (fault: () => Promise<unknown>): Promise<void> => {
-      isAtRest = true;
-      await pause(REST_MS);
-      await fault();
-      isAtRest = false;
-    };
     const nothing = async (): Promise<void> => {};
     const faults: Readonly<Record<string, () => Promise<unknown>>> = {
       "one worker killed": () => again("SIGKILL", "worker 1"),
       "one worker ended by SIGTERM": () => again("SIGTERM", "worker 1"),
       "one worker stopped for 3 s": () => stopped("worker 1"),
       "both workers killed": () => again("SIGKILL", "worker 1", "worker 2"),
-      "both workers killed at rest": () => atRest(() => again("SIGKILL", "worker 1", "worker 2")),
+      "both workers killed at rest": () => again("SIGKILL", "worker 1", "worker 2"),
       "site killed": () => again("SIGKILL", "site"),
       "site ended by SIGTERM": () => again("SIGTERM", "site"),
       "site stopped for 3 s": () => stopped("site"),
@@ -90,6 +84,9 @@ export async function benchFaults(rounds: number): Promise<void> {
     for (const [name, fault] of Object.entries(faults)) {
       const told: string[] = [];
       for (let round = 0; round < rounds; round++) {
+        isAtRest = name.endsWith("at rest");
+        if (isAtRest) await pause(REST_MS);
+        isAtRest = false;
         const { gap, back } = await longestGap(site, fault);
         all.push(gap);
         told.push(`${gap.toFixed(1)} (back after ${back.toFixed(1)})`);
