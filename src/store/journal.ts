@@ -487,8 +487,11 @@ function monthBefore(month: string): string {
   return at.toISOString().slice(0, 7);
 }
 
-/** Requests that are made durable at once: so many a killed process may count without having sent them. */
-const BLOCK = 20;
+/**
+ * Requests that are made durable at once, at most: so many a killed process may count without having sent them. The first block of a
+ * process is one and each twice the last: of many companies in one that is killed none counts more than it had sent.
+ */
+const BLOCK_MOST = 20;
 
 /** Of a store what the month is kept in. */
 interface MonthStore {
@@ -507,7 +510,7 @@ export function ledger(
   budget: Budget = usualBudget,
   share = (): number => 1,
 ) {
-  let leased = false;
+  let block = 0;
   const hasteOf = (nowMs: number) => {
     const spent = journal.spent(monthOf(dayAt(nowMs)));
     const kept = journal.haste();
@@ -525,8 +528,8 @@ export function ledger(
       const month = monthOf(day);
       if (!isForWrites(purpose)) journal.hasten({ requests: hasteOf(atMs).requests + 1, atMs });
       if (journal.leased(month) === 0) {
-        transaction(() => journal.lease(month, BLOCK));
-        leased = true;
+        block = Math.min(Math.max(2 * block, 1), BLOCK_MOST);
+        transaction(() => journal.lease(month, block));
       }
       journal.spend(day, purpose);
     },
@@ -539,8 +542,8 @@ export function ledger(
     },
     /** At the end of a process: what was leased and not sent is free again. */
     close(): void {
-      if (leased) transaction(() => journal.giveBack());
-      leased = false;
+      if (block > 0) transaction(() => journal.giveBack());
+      block = 0;
     },
   };
 }
