@@ -228,7 +228,7 @@ async function open(
       lateMs: config.platform.lateMs,
       waitMs: config.reconcile.waitMs,
     });
-    const matcher = new Matcher(engine, config.match, plain.tables, () =>
+    const matcher = new Matcher(engine, config.match, () =>
       openScratch(config.state, 0, {
         goesOn:
           "papers are compared the next night, or by `fuelbridge match`, and nothing else waits for that",

@@ -54,7 +54,7 @@ test.each([
     source: pagesOf([{ changes: [{ id: ID, version: createdAt, text: record }], position: 1 }]),
   });
   if (isRead) await runFlow(engine, back, signal);
-  const matcher = new Matcher(engine, options, { rows: () => [] }, memoryScratch);
+  const matcher = new Matcher(engine, options, memoryScratch);
   const countedIn = async (from: string, to: string): Promise<number> =>
     (await matcher.match({ from, to, party: null, direction: null, by: "ann" })).invoices.all;
   expect(await countedIn("2026-10-31", "2026-10-31")).toBe(1);

@@ -49,17 +49,6 @@ type Row = Readonly<Record<string, unknown>>;
 /** Takes a record, or a document that was sent. */
 type Taking = (record: Row, own: Own) => void;
 
-/** Cross-reference tables whose rows name one thing twice, or say what the site itself knows. */
-interface Rows {
-  rows(table: string): readonly { readonly row: Readonly<Record<string, string>> }[];
-}
-
-/** Who decides, and why. */
-interface Person {
-  readonly by: string;
-  readonly note: string;
-}
-
 /** Why a run ended without an answer, and what to do. */
 interface Unanswered {
   readonly message: string;
@@ -86,15 +75,13 @@ const PAGE = 32;
 export class Matcher {
   readonly #engine: Engine;
   readonly #options: MatchOptions;
-  readonly #tables: Rows;
   readonly #scratch: () => Scratch;
   #running: Promise<unknown> = Promise.resolve();
 
   /** `scratch`: room on disk for the papers of one run, which closes it. */
-  constructor(engine: Engine, options: MatchOptions, tables: Rows, scratch: () => Scratch) {
+  constructor(engine: Engine, options: MatchOptions, scratch: () => Scratch) {
     this.#engine = engine;
     this.#options = options;
-    this.#tables = tables;
     this.#scratch = scratch;
   }
 
@@ -183,10 +170,13 @@ export class Matcher {
     };
   }
 
+  /** Of a cross-reference table that names one thing twice, or says what the site itself knows. */
+  readonly #rows = (table: string) => this.#engine.tables.rows?.(table) ?? [];
+
   /** What rows of a table make of their first cell. */
   #column(table: string, column: string): Map<string, string> {
     return new Map(
-      this.#tables.rows(table).flatMap(({ row }): [string, string][] => {
+      this.#rows(table).flatMap(({ row }): [string, string][] => {
         const [key = ""] = Object.values(row);
         const value = row[column];
         return value === undefined || value === "" ? [] : [[fold(key), fold(value)]];
@@ -210,7 +200,7 @@ export class Matcher {
     const { reference } = matching;
     const read = readers(this.#engine.dayOf);
     const since = `${dayBefore(from, LEARNED_DAYS)}T00:00:00Z`;
-    const us = this.#tables.rows("own-company").find(({ row }) => row["setting"] === "companyId");
+    const us = this.#rows("own-company").find(({ row }) => row["setting"] === "companyId");
     reference.us = us?.row["value"] ?? null;
     const addPrice = (record: Row, sentMs: number | null = null): void => {
       const price = read.price(record);
@@ -308,16 +298,16 @@ export class Matcher {
   /** What the site's own tables say. */
   #addTables(reference: Reference, lane: ReturnType<typeof readers>["freightRate"]): void {
     for (const table of ["customers", "vendors"])
-      for (const { row } of this.#tables.rows(table)) {
+      for (const { row } of this.#rows(table)) {
         const { company, name } = row;
         if (company !== undefined && name !== undefined && name !== "")
           reference.nameParty(company, name);
       }
-    for (const { row } of this.#tables.rows("tax-rates")) {
+    for (const { row } of this.#rows("tax-rates")) {
       const { tax = "", product = "", rate = "", authority } = row;
       if (Decimal.is(rate)) reference.state(tax, product, Decimal.of(rate), authority);
     }
-    for (const { row } of this.#tables.rows("freight-rates"))
+    for (const { row } of this.#rows("freight-rates"))
       reference.addFreightRate(lane(laneOfRow(row)));
   }
 
@@ -387,7 +377,7 @@ export function settleFinding(
   { store, clock }: Pick<Engine, "store" | "clock">,
   { key, digest }: Pick<Finding, "key" | "digest">,
   state: KeptFinding["state"],
-  person: Person,
+  person: { readonly by: string; readonly note: string },
 ): boolean {
   const one = store.sweeps.find(MATCH, key);
   if (one === null || one.state === "cleared" || one.digest !== digest) return false;
