@@ -304,16 +304,12 @@ export class Papers {
   #count = 0;
   readonly #orders = new Map<string, Seq>();
   /** Tickets by each of the names that lines join them by. */
-  readonly #named: Readonly<Record<NamedBy, Map<string, Seq[]>>> = {
-    "ticket number": new Map(),
-    "bill of lading": new Map(),
-    "order and product": new Map(),
-  };
+  readonly #named = new Map<string, Seq[]>();
   /** Those that are not out. */
   readonly #tickets: Seq[] = [];
   readonly #invoices: Seq[] = [];
-  /** What names papers ({@link numberOf}), made when those come that were sent. */
-  #numbers: Set<string> | null = null;
+  /** What names papers ({@link numberOf}). */
+  readonly #numbers = new Set<string>();
   #unions = new Unions(0);
   /** By the key of a line. */
   readonly #guesses = new Map<string, Seq>();
@@ -328,27 +324,18 @@ export class Papers {
    * platform; left out where the platform's own record of it is here.
    */
   add(paper: AnyPaper, isSent: boolean): boolean {
-    if (isSent) {
-      this.#numbers ??= new Set(this.#numbersHere());
-      if (this.#numbers.has(numberOf(paper))) return false;
-    }
+    const number = numberOf(paper);
+    if (isSent && this.#numbers.has(number)) return false;
     const key = `${paper.kind} ${paper.id}`;
     if (this.#papers.put(key, stringifyExact(paper)) !== null) return false;
     const seq = this.#count++;
-    this.#numbers?.add(numberOf(paper));
+    this.#numbers.add(number);
     if (paper.kind === "order") this.#orders.set(paper.id, seq);
     else if (isLive(paper)) {
       if (paper.kind === "invoice") this.#invoices.push(seq);
       else this.#addTicket(paper, seq);
     }
     return true;
-  }
-
-  /** Not by the pages that are kept: more papers come. */
-  *#numbersHere(): Generator<string> {
-    for (let from = 0; from < this.#count; from += PAGE)
-      for (const { text } of this.#papers.page(from, PAGE))
-        yield numberOf(parseExact(text) as unknown as AnyPaper);
   }
 
   readonly #at = (seq: Seq) => parseExact(this.#text(seq)) as unknown as AnyPaper;
@@ -370,7 +357,7 @@ export class Papers {
       ["order and product", [order]],
     ] as const;
     for (const [by, own] of names)
-      for (const name of new Set(own)) if (name) push(this.#named[by], name, seq);
+      for (const name of new Set(own)) if (name) push(this.#named, `${by} ${name}`, seq);
   }
 
   /** Each case once, in the order in which papers came. `undefined` is a step before that. */
@@ -447,7 +434,8 @@ export class Papers {
     }
   }
 
-  readonly #ticketsOf = (by: NamedBy, name: string | null) => this.#named[by].get(name ?? "") ?? [];
+  readonly #ticketsOf = (by: NamedBy, name: string | null) =>
+    this.#named.get(`${by} ${name}`) ?? [];
 
   /** The tickets of a line by what it names. Those that deliver are another party than those that bill the freight. */
   #find(one: Line): { readonly by: JoinedBy | null; readonly tickets: readonly Seq[] } {
@@ -628,30 +616,40 @@ export function sumOf<One>(all: readonly One[], of: (one: One) => Decimal | null
 const worthOf = ({ line: { amount, gallons, rate } }: JoinedLine): Decimal =>
   amount ?? (rate && gallons?.times(rate).round(2)) ?? Decimal.zero;
 
-/** Without lines that a credit takes back whole; a credit by the gallon changes the rate of the line that it is about. */
+/**
+ * Without lines that a credit takes back whole. A credit by the gallon changes the rate of the line that has as many; where none
+ * has, of all lines, each in its part.
+ */
 function netOfCredits(lines: readonly JoinedLine[], credited: Set<JoinedLine>): JoinedLine[] {
-  const rest = [...lines];
+  let rest = [...lines];
   for (const credit of lines) {
     const [worth, { gallons, rate }] = [worthOf(credit), credit.line];
     if (worth.sign >= 0 || gallons === null) continue;
-    const about = rest.filter(
-      (one) =>
-        worthOf(one).sign > 0 &&
-        one.invoice.party === credit.invoice.party &&
-        one.line.gallons?.equals(gallons.abs()) === true,
-    );
-    const whole = about.find((one) => worthOf(one).equals(worth.negated()));
-    const [dearest] = about.toSorted((one, other) => worthOf(other).compare(worthOf(one)));
-    const one = whole ?? (gallons.sign > 0 && rate !== null ? dearest : undefined);
-    if (one === undefined) continue;
-    const less = {
-      rate: (rate && one.line.rate?.plus(rate)) ?? null,
-      amount: worthOf(one).plus(worth),
-    };
-    const left = whole === undefined ? [{ ...one, line: { ...one.line, ...less } }] : [];
-    rest.splice(rest.indexOf(one), 1, ...left);
-    rest.splice(rest.indexOf(credit), 1);
-    if (whole !== undefined) credited.add(whole).add(credit);
+    const { party } = credit.invoice;
+    const theirs = rest.filter((one) => worthOf(one).sign > 0 && one.invoice.party === party);
+    const asMany = theirs.filter(({ line }) => line.gallons?.equals(gallons.abs()) === true);
+    const whole = asMany.find((one) => worthOf(one).equals(worth.negated()));
+    const [dearest] = asMany.toSorted((one, other) => worthOf(other).compare(worthOf(one)));
+    const about = dearest === undefined ? theirs : [dearest];
+    const all = sumOf(about, ({ line }) => line.gallons);
+    const isByGallon = gallons.sign > 0 && rate !== null && all !== null;
+    if (whole !== undefined) {
+      rest = rest.filter((one) => one !== whole && one !== credit);
+      credited.add(whole).add(credit);
+    } else if (isByGallon && all.compare(gallons) >= 0) {
+      const less = rate.times(gallons).over(all, 9);
+      const lowered = (one: JoinedLine): JoinedLine => {
+        const off = one.line.gallons?.times(less).round(2) ?? Decimal.zero;
+        const left = {
+          rate: one.line.rate?.plus(less).shortest() ?? null,
+          amount: worthOf(one).plus(off),
+        };
+        return { ...one, line: { ...one.line, ...left } };
+      };
+      rest = rest
+        .filter((one) => one !== credit)
+        .map((one) => (about.includes(one) ? lowered(one) : one));
+    }
   }
   return rest;
 }

@@ -5,9 +5,9 @@ import { memoryScratch } from "../core/scratch.ts";
 import { byText } from "../core/text.ts";
 import { isLive, Papers } from "./papers.ts";
 import type { AnyPaper, Case, Direction, Names } from "./papers.ts";
-import { nameOfSide, Reference, runOf, SIDES } from "./situation.ts";
+import { nameOfSide, Reference, runOf, SIDES, situationOf } from "./situation.ts";
 import type { Finding, MatchSettings, Run } from "./situation.ts";
-import { rules, situationOf } from "./rules.ts";
+import { rules } from "./rules.ts";
 
 /** Only this party, or this direction; null: all. */
 export interface MatchFilter {

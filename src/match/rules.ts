@@ -9,8 +9,8 @@ import { gallonsIn } from "../core/holdings.ts";
 import { remembered } from "../core/remembered.ts";
 import { amountText, byText, capital } from "../core/text.ts";
 import { dayAt, namedDay, workingDays } from "../core/time.ts";
-import { fold, groupsOf, isLive, lineKey, numbersIn, sumOf } from "./papers.ts";
-import type { AnyPaper, Case, Group, Invoice, JoinedLine, TaxLine, Ticket } from "./papers.ts";
+import { fold, isLive, lineKey, numbersIn, sumOf } from "./papers.ts";
+import type { AnyPaper, Group, Invoice, JoinedLine, TaxLine, Ticket } from "./papers.ts";
 import {
   CENT,
   feesOf,
@@ -22,7 +22,7 @@ import {
   statedBasis,
   taxOn,
 } from "./situation.ts";
-import type { Difference, Found, PostedPrice, Run, Subject } from "./situation.ts";
+import type { Difference, Found, PostedPrice, Run, Situation, Subject } from "./situation.ts";
 import { volumeCorrection } from "./volume.ts";
 
 /** What differs, which may be nothing; null: it cannot be compared. */
@@ -30,23 +30,7 @@ type Verdict = Difference | readonly Difference[] | null;
 /** What a generator of subjects gives. */
 type Each<Source> = Source extends (situation: Situation) => Iterable<infer One> ? One : never;
 
-type Situation = ReturnType<typeof situationOf>;
 type BilledLine = JoinedLine["line"];
-
-/** One case as its rules see it. */
-export function situationOf(one: Case, run: Run) {
-  const { groups, reversed } = groupsOf(one, run.names);
-  /** Lines, groups, charges of invoices and, by a line's key, prices that an earlier rule has explained: later ones do not tell it again. */
-  const explained = new Set<JoinedLine | Group | Invoice | string>();
-  const corrections = one.lines.filter(({ line }) => line.kind === "correction");
-  /** Fuel that is billed though nothing was delivered for it. */
-  const baseless = new Set<JoinedLine>();
-  /** Gallons that were billed too much, as they are told. */
-  const surplus = new Map<BilledLine, Decimal>();
-  /** `waits`: something waits for a paper that is not here yet. */
-  const found = { explained, corrections, baseless, surplus, waits: false };
-  return { ...one, groups, reversed, run, ...found };
-}
 
 const NONE: readonly Difference[] = [];
 const { zero, one: ONE } = Decimal;
@@ -70,12 +54,18 @@ function multiplied(rate: Decimal, gallons: Decimal, amount: Decimal, step: Deci
 const headOf = ({ direction, party, day }: Invoice) => ({ direction, party, day });
 const papersOf = (lines: readonly JoinedLine[], ...more: (readonly AnyPaper[])[]): AnyPaper[] =>
   lines.map(({ invoice }): AnyPaper => invoice).concat(...more);
-const rateOf = (lines: readonly JoinedLine[]): Decimal | null =>
-  lines.find(({ line }) => line.rate !== null)?.line.rate ?? null;
+/** What a gallon of them was billed at; of several rates the mean. */
+function rateOf(lines: readonly JoinedLine[]): Decimal | null {
+  const rated = lines.map(({ line }) => line).filter(({ rate }) => rate !== null);
+  const gallons = sumOf(rated, (line) => line.gallons);
+  const worth = sumOf(rated, (line) => (line.rate && line.gallons?.times(line.rate)) ?? null);
+  if (!worth || !gallons || gallons.sign === 0) return rated[0]?.rate ?? null;
+  return worth.over(gallons, 9).shortest();
+}
 const gallonsOf = (lines: readonly JoinedLine[]): Decimal | null =>
   sumOf(lines, ({ line }) => line.gallons);
 
-/** Groups with at least one line of the days that are asked for; what is billed, and what a gallon of it was billed at. */
+/** Groups with at least one line of the days that are asked for, and what is billed. */
 function* loadsIn({ groups, explained, run }: Situation) {
   for (const group of groups) {
     const lines = group.lines.filter((one) => !explained.has(one) && run.isIn(one.invoice.day));
@@ -83,8 +73,8 @@ function* loadsIn({ groups, explained, run }: Situation) {
     if (first === undefined) continue;
     const about = `${group.direction} ${group.load} ${group.product}`;
     const papers = papersOf(lines, group.tickets, group.orders);
-    const [billed, rate] = [gallonsOf(lines), rateOf(lines)];
-    yield { ...headOf(first.invoice), about, papers, group, lines, first, billed, rate };
+    const billed = gallonsOf(lines);
+    yield { ...headOf(first.invoice), about, papers, group, lines, first, billed };
   }
 }
 type Load = Each<typeof loadsIn>;
@@ -93,12 +83,12 @@ type Load = Each<typeof loadsIn>;
  * Single lines, without those whose price an earlier rule has explained, and what of each is the price of a list: a bill that
  * names none, nor an order a price, is at the list.
  */
-function* billedIn({ groups, explained, run }: Situation) {
-  for (const group of groups)
-    for (const one of group.lines) {
+function* billedIn(situation: Situation) {
+  for (const { group, lines } of loadsIn(situation))
+    for (const one of lines) {
       const { invoice, line } = one;
       const about = lineKey(one);
-      if (!run.isIn(invoice.day) || explained.has(one) || explained.has(about)) continue;
+      if (situation.explained.has(about)) continue;
       const isAtList = group.direction === "purchase" && priceOf(group, group.direction) === null;
       const rack = line.rackPrice ?? (isAtList ? line.rate : null);
       const papers = papersOf([one], one.tickets, group.orders);
@@ -201,7 +191,7 @@ const isTwin = (one: JoinedLine, among: readonly JoinedLine[], hasTicket: boolea
   });
 
 /** Another product than is billed is on the ticket, with the gallons that this one has too much. */
-function wrongProduct({ group, lines, first, billed, rate }: Load, situation: Situation): Verdict {
+function wrongProduct({ group, lines, first, billed }: Load, situation: Situation): Verdict {
   if (group.tickets.length === 0) return null;
   if (billed === null) return NONE;
   const { run, groups, explained } = situation;
@@ -222,7 +212,7 @@ function wrongProduct({ group, lines, first, billed, rate }: Load, situation: Si
   const right = priceOf(other, direction) ?? lists?.now.price ?? null;
   const [named, expected] = [first.line.product, other.delivered[0]?.product ?? other.product];
   const gallons = wrong[0] ?? billed;
-  const over = rate && right && rate.minus(right).times(gallons);
+  const over = (right && rateOf(lines)?.minus(right).times(gallons)) ?? null;
   const isPriced = over?.round(2).sign === 0;
   const ofAll = isPart ? `: ${gallons.plain()} of ${billed.plain()} gallons` : "";
   const cause = `${named ?? "Another product"} is billed${isPriced ? " at the price of what was delivered" : ""}, ${expected} was delivered${ofAll}.`;
@@ -233,7 +223,7 @@ function wrongProduct({ group, lines, first, billed, rate }: Load, situation: Si
 
 /** Billed gallons beside those of the ticket, on the basis that was agreed, is usual, or that the line states. */
 function quantity(load: Load, situation: Situation): Verdict {
-  const { group, lines, first, billed, rate, party } = load;
+  const { group, lines, first, billed, party } = load;
   const { run } = situation;
   if (billed === null || group.delivered.length === 0) return null;
   const set = run.settings.basis(party);
@@ -264,10 +254,13 @@ function quantity(load: Load, situation: Situation): Verdict {
     group.figures.some((one) => ordered?.isWithin(run.tolerance(expected).times(FOUR), one));
   const isCertain = lines.every(isSure) && isSigned && wanted === basis && isWhole && !isPart;
   const off = billed.minus(expected);
-  for (const { line } of billed.sign === 0 ? [] : lines)
-    if (line.gallons) situation.surplus.set(line, line.gallons.times(off).over(billed, 2));
+  const bearing = offIn(load, off, run);
+  const all = gallonsOf(bearing);
+  for (const { line } of bearing)
+    if (line.gallons && all && all.sign !== 0)
+      situation.surplus.set(line, line.gallons.times(off).over(all, 2));
   const compared = `billed gallons and the ticket's, ${basis}`;
-  const values = { compared, billed, expected, perGallon: rate };
+  const values = { compared, billed, expected, perGallon: rateOf(bearing) };
   // Where its own figure of the basis is what it bills, alone or with both alike, it only happens to fit the ticket's other one.
   const isItsOwn = first.line[`${basis}Gallons`]?.equals(first.line.gallons ?? billed) === true;
   if (isOther && agreed !== null && !isItsOwn) {
@@ -278,6 +271,16 @@ function quantity(load: Load, situation: Situation): Verdict {
   const cause = `${billed.plain()} gallons are billed, the ticket says ${expected.plain()}${hint(billed, expected, ordered)}.`;
   const next = isSigned ? undefined : "Ask the driver: the ticket is not signed.";
   return { ...values, isCertain, cause, next };
+}
+
+/** The lines whose gallons are off: those of which neither so many were lifted nor ordered, where they bill so many; else all. */
+function offIn({ lines, group }: Load, off: Decimal, run: Run): readonly JoinedLine[] {
+  const lifted = group.delivered.flatMap(({ net, gross }) => [net, gross]);
+  const known = [...lifted, ...group.ordered.map(({ gallons }) => gallons)];
+  const isKnown = ({ line: { gallons } }: JoinedLine): boolean =>
+    known.some((it) => it && gallons && run.isAlike(gallons, it));
+  const other = lines.filter((one) => !isKnown(one));
+  return (gallonsOf(other) ?? zero).compare(off.abs()) < 0 ? lines : other;
 }
 
 /** Do its tickets name a bill of lading that none of the lines is about? Each may be billed by itself. */
@@ -373,7 +376,8 @@ function priced(
 ): Verdict {
   if (isNear(found.billed, found.expected, PRICE_STEP)) return NONE;
   situation.explained.add(it.about);
-  return { ...found, onGallons: dueOf(it.line.gallons, [it.line], situation) };
+  const onGallons = dueOf(it.line.gallons, [it.line], situation);
+  return onGallons?.sign === 0 ? NONE : { ...found, onGallons };
 }
 
 /** Without those that were billed too much: they are told at what they were billed at. */

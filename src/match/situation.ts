@@ -8,13 +8,15 @@ import { lookedUp, sha256 } from "../core/keys.ts";
 import { remembered } from "../core/remembered.ts";
 import { amountText, byText } from "../core/text.ts";
 import { beginOf, DAY_MS } from "../core/time.ts";
-import { fold, GUESS } from "./papers.ts";
+import { fold, groupsOf, GUESS } from "./papers.ts";
 import type {
   AnyPaper,
+  Case,
   CompanyLink,
   Day,
   Direction,
   FreightRate,
+  Group,
   Invoice,
   InvoiceLine,
   JoinedLine,
@@ -160,6 +162,23 @@ export function runOf(names: Names, reference: Reference, settings: MatchSetting
     isIn: (day: Day): boolean => day >= from && day <= to,
     isSame: (one: string, other: string): boolean => names.product(one) === names.product(other),
   };
+}
+
+export type Situation = ReturnType<typeof situationOf>;
+
+/** One case as its rules see it. */
+export function situationOf(one: Case, run: Run) {
+  const { groups, reversed } = groupsOf(one, run.names);
+  /** Lines, groups, charges of invoices and, by a line's key, prices that an earlier rule has explained: later ones do not tell it again. */
+  const explained = new Set<JoinedLine | Group | Invoice | string>();
+  const corrections = one.lines.filter(({ line }) => line.kind === "correction");
+  /** Fuel that is billed though nothing was delivered for it. */
+  const baseless = new Set<JoinedLine>();
+  /** Gallons that were billed too much, as they are told. */
+  const surplus = new Map<InvoiceLine, Decimal>();
+  /** `waits`: something waits for a paper that is not here yet. */
+  const found = { explained, corrections, baseless, surplus, waits: false };
+  return { ...one, groups, reversed, run, ...found };
 }
 
 /**
