@@ -41,10 +41,6 @@ describe("a new rate", () => {
 
   test.each([
     ["connectionId", () => rate().replace(here, "C-1")],
-    ["originState", () => rate().replace('"TX"', '"Texas"')],
-    ["destinationZip", () => rate().replace("77002", "7700")],
-    ["ratePerMile", () => rate(',"ratePerMile":-0.01')],
-    ["fuelSurchargePercent", () => rate(',"fuelSurchargePercent":100.01')],
     ["customFees.0.label", () => rate(',"customFees":[{"amount":5}]')],
   ])(
     "that the contract does not take is refused before it costs a request: %s",

@@ -42,42 +42,17 @@ test("what is frozen has the digits of the document, and nothing else", () => {
   expect(sink().freeze(items(long))).toEqual({ target: "POST /invoices", body: long });
 });
 
-describe("what the contract does not take is refused before it costs a request", () => {
-  test.each([
-    ["invoiceNumber", invoice().replace("INV-7", "")],
-    ["invoiceNumber", invoice().replace("INV-7", "x".repeat(51))],
-    ["invoiceNumber", '{"subtotal":1,"total":1,"lineItems":[{"description":"d","amount":1}]}'],
-    ["subtotal", invoice().replace('"subtotal":1234.50', '"subtotal":-0.01')],
-    ["total", invoice().replace("1234.60", '"1234.60"')],
-    ["tax", invoice().replace("0.10", "-1")],
-    ["lineItems", invoice().replace(line, "")],
-    ["lineItems", invoice().replace(line, times(51, () => line).join(","))],
-    ["lineItems.0.description", invoice().replace("ULSD delivered", "x".repeat(201))],
-    ["lineItems.0.amount", invoice().replace(',"amount":1234.50', "")],
-    ["lineItems.0.amount", invoice().replace('"amount"', '"rate":2.5,"gallons":494,"amount"')],
-    ["lineItems.0.gallons", invoice().replace('"amount"', '"gallons":493.8,"amount"')],
-    ["payerCompanyId", invoice(',"payerCompanyId":"000417"')],
-    ["dueDate", invoice(',"dueDate":"2026-12-01"')],
-    ["notes", invoice(`,"notes":"${"x".repeat(2001)}"`)],
-    ["poNumber", invoice(`,"poNumber":"${"x".repeat(65)}"`)],
-    ["taxLines.0.amount", invoice(',"taxLines":[{"taxType":"FET"}]')],
-  ])("%s", (field, document) => {
+test.each([
+  ["invoiceNumber", '{"subtotal":1,"total":1,"lineItems":[{"description":"d","amount":1}]}'],
+  ["total", invoice().replace("1234.60", '"1234.60"')],
+  ["lineItems.0.amount", invoice().replace('"amount"', '"rate":2.5,"gallons":494,"amount"')],
+  ["payerCompanyId", invoice(',"payerCompanyId":"000417"')],
+])(
+  "what the contract does not take is refused before it costs a request: %s",
+  (field, document) => {
     expect(faultFor(sink(), document)).toMatchObject({ code: "over-the-contract", field });
-  });
-
-  test("the limits themselves are taken", () => {
-    expect(faultFor(sink(), invoice().replace("INV-7", "x".repeat(50)))).toBeNull();
-    expect(faultFor(sink(), invoice().replace(line, times(50, () => line).join(",")))).toBeNull();
-    expect(
-      faultFor(
-        sink(),
-        invoice()
-          .replace('"amount"', '"rate":2.5,"gallons":494,"amount"')
-          .replace("1234.50}", "1235.01}"),
-      ),
-    ).toBeNull();
-  });
-});
+  },
+);
 
 test("what was sent is there once, with its digits, and its id is known", async () => {
   const answer = await send();

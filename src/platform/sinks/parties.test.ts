@@ -38,19 +38,15 @@ test("what is frozen has the digits of the document", () => {
   expect(sink("suppliers").freeze(items(document)).target).toBe("POST /suppliers");
 });
 
-describe("what the contract does not take is refused before it costs a request", () => {
-  test.each([
-    ["name", party("1", "")],
-    ["name", party("1", "x".repeat(201))],
-    ["name", '{"externalId":"1"}'],
-    ["externalId", party("x".repeat(121))],
-    ["contactEmail", party("1", "A", ',"contactEmail":"nobody"')],
-    ["zip", party("1", "A", `,"zip":"${"7".repeat(21)}"`)],
-    ["lat", party("1", "A", ',"lat":90.0001')],
-  ])("%s", (field, document) => {
+test.each([
+  ["name", '{"externalId":"1"}'],
+  ["contactEmail", party("1", "A", ',"contactEmail":"nobody"')],
+])(
+  "what the contract does not take is refused before it costs a request: %s",
+  (field, document) => {
     expect(faultFor(sink(), document)).toMatchObject({ code: "over-the-contract", field });
-  });
-});
+  },
+);
 
 test.each([
   ["customers", "CUSTOMER"],
