@@ -65,17 +65,23 @@ function openNames(wire: Wire, { now }: Pick<Surroundings, "now">) {
   };
 }
 
-/** By name, accounts by number as well: one whose number is another's name is told twice. Case does not count. */
+/**
+ * By name, accounts by number as well: one whose number is another's name is told twice. Case does not count. Intuit's query
+ * cannot ask for a number (intuit/QuickBooks-V3-DotNET-SDK issue 163), so all accounts are read.
+ */
 async function namedRows(wire: Wire, kind: NameKind, desired: readonly string[]): Promise<Named[]> {
   const found = new Map<string, Named>();
-  const fields = { ...(kind === ACCOUNT ? { AcctNum: desired } : {}), Name: spelt(desired) };
-  for (const [field, values] of Object.entries(fields))
-    for (const row of await having(wire, kind.entity, { [field]: values }, never, [ANY])) {
-      const { name, active } = nameOf(row, field);
-      const id = row.needed("Id");
-      for (const code of desired)
-        if (sameName(code, name)) found.set(JSON.stringify([code, id]), { code, id, active });
-    }
+  const { entity } = kind;
+  const [fields, rows] =
+    kind === ACCOUNT
+      ? [["AcctNum", "Name"], await walked(wire, { entity, where: [ANY] }, never)]
+      : [["Name"], await having(wire, entity, { Name: spelt(desired) }, never, [ANY])];
+  for (const row of rows)
+    for (const { name, active } of fields.map((field) => nameOf(row, field)))
+      for (const code of desired.filter((one) => sameName(one, name))) {
+        const id = row.needed("Id");
+        found.set(JSON.stringify([code, id]), { code, id, active });
+      }
   return [...found.values()];
 }
 

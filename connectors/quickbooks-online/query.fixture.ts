@@ -10,7 +10,7 @@ export const word = (value: unknown): string => (typeof value === "string" ? val
 
 type Row = Readonly<Record<string, unknown>> & { readonly Id: string };
 
-/** What conditions may name; text for people (PrivateNote, Notes) is not among them. */
+/** What conditions may name ("filterable" in Intuit's reference); texts for people and numbers of accounts are not among them. */
 const FIELDS: readonly string[] = [
   "Id",
   "DocNumber",
@@ -20,7 +20,6 @@ const FIELDS: readonly string[] = [
   "Balance",
   "DisplayName",
   "Name",
-  "AcctNum",
   "Active",
   "MetaData.CreateTime",
   "MetaData.LastUpdatedTime",
