@@ -129,7 +129,7 @@ export function answerOf(
   if (exchange.kind !== "answer") return { name: exchange.kind, detail: exchange.detail };
   const { status, headers } = exchange;
   const extra = defined({ requestId: headers["x-request-id"] });
-  if (status >= 200 && status < 300) return { ...successOf(exchange, read), ...extra };
+  if (status >= 200 && status < 300) return { ...successOf(exchange, read, method), ...extra };
   const failure = failureOf(exchange, now);
   // What is not there needs no deleting.
   const isGone = isAbsent(exchange) && method === "DELETE";
@@ -153,14 +153,18 @@ export function answerOf(
 const heldName = ({ turn, waitMs }: Extract<Exchange, { kind: "held" }>): AnswerName =>
   turn === true || waitMs <= MINUTE_MS ? "slow-down" : "month-spent";
 
+/** Only the statuses that part 4 names say that it is done: a 202 may name a job, and a 204 names no record. */
 function successOf(
   { status, headers, text }: HttpAnswer,
   read: (data: unknown) => readonly (string | null)[] | null,
+  method: PlatformRequest["method"],
 ): PlatformAnswer {
   const detail = `${status}`;
-  if (status === 204) return { name: "deleted", detail, ids: read(undefined) ?? [] };
+  if (status === 204 && method === "DELETE")
+    return { name: "deleted", detail, ids: read(undefined) ?? [] };
   const body = parsedJson(text) as { success?: unknown; data?: unknown } | null;
-  const ids = body?.success === true ? read(body.data) : null;
+  const isDone = (status === 200 || status === 201) && body?.success === true;
+  const ids = isDone ? read(body.data) : null;
   if (ids === null)
     return { name: "unreadable", detail: `${status}, but the answer cannot be read` };
   const replayed = headers["idempotency-replayed"] === "true";

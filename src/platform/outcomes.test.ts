@@ -28,7 +28,10 @@ describe("what an answer to a write means", () => {
     [201, "", created, {}, "done"],
     [200, "", created, {}, "done"],
     [201, "", created, { "idempotency-replayed": "true" }, "replayed"],
-    [204, "", "", {}, "deleted"],
+    // What the specification gives a write is 200, 201 and, to a deletion, 204: all else says nothing of a record.
+    [202, "", created, {}, "unreadable"],
+    [203, "", created, {}, "unreadable"],
+    [204, "", "", {}, "unreadable"],
     [400, "VALIDATION_ERROR", null, {}, "invalid"],
     [400, "SOMETHING_NEW", null, {}, "invalid"],
     [400, "", "<html>Bad Request</html>", {}, "invalid"],
@@ -76,6 +79,11 @@ describe("what an answer to a write means", () => {
   });
 
   test("what is not there needs no deleting", () => {
+    expect(answerOf(answer(204), idOf, now, "DELETE")).toEqual({
+      name: "deleted",
+      detail: "204",
+      ids: [],
+    });
     const gone = answerOf(answer(404, failed("NOT_FOUND")), idOf, now, "DELETE");
     expect(gone).toEqual({ name: "already-gone", detail: "404 NOT_FOUND: Said so.", ids: [] });
     expect(answerRules[gone.name]).toEqual({ outcome: "done" });
