@@ -270,7 +270,8 @@ function found(
     case "exact":
       return { next: settle(request, "done", "read"), raise };
     case "different":
-      if (policy.resend === "same") return quiet({ ...request, state: "manual" });
+      if (policy.resend === "same" || request.conflict)
+        return quiet({ ...request, state: "manual" });
       // The newest value wins: another one there is only older.
       return quiet(request.state === "preflight" ? looked(request) : superseded(request));
     case "several":

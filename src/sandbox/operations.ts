@@ -317,7 +317,9 @@ const handlers: Partial<Handlers> = {
     const { prices, source } = call.body;
     const { world, key, at } = call;
     const count = { updated: 0, created: 0 };
+    const { bulkPrices } = world.readings.values();
     for (const { terminalId, product, price, unit } of prices) {
+      if (bulkPrices === "ownTerminals" && !hasTerminal({ ...call, id: terminalId })) continue;
       const fields: Fields = {
         terminalId,
         product,
@@ -330,8 +332,10 @@ const handlers: Partial<Handlers> = {
         expiresAt: null,
       };
       const before = world.records.natural("rack-prices", key.company, terminalId, product);
+      const isSame = before !== null && exact(before.record.price).equals(exact(price));
       if (before === null) create(call, "rack-prices", fields);
       else amend(call, "rack-prices", before, fields);
+      if (isSame && bulkPrices === "changesCounted") continue;
       count[before === null ? "created" : "updated"] += 1;
     }
     return success(200, JSON.stringify(count));
@@ -438,7 +442,7 @@ function createParty(call: Call, type: "CUSTOMER" | "SUPPLIER"): Answer {
   return success(201, stringifyExact({ id, name, type, connectionId, connectionStatus }));
 }
 
-function hasTerminal({ world, id, key }: Call): boolean {
+function hasTerminal({ world, id, key }: Pick<Call, "world" | "id" | "key">): boolean {
   const terminal = world.records.get("supplier-terminals", id);
   if (terminal?.owner === key.company) return true;
   return world.records.natural("supplier-terminals", key.company, id) !== null;

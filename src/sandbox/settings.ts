@@ -65,6 +65,7 @@ const Readings = z.strictObject({
   pageSizeMost: z.int().min(1).nullable().default(null),
   timesWritten: z.enum(["utc", "trimmed", "offset", "alternating"]).default("utc"),
   idsWritten: z.enum(["small", "capitals", "alternating"]).default("small"),
+  bulkPrices: z.enum(["all", "changesCounted", "ownTerminals"]).default("all"),
 });
 export type Readings = z.infer<typeof Readings>;
 

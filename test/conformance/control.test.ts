@@ -174,6 +174,7 @@ describe("readings", () => {
     pageSizeMost: null,
     timesWritten: "utc",
     idsWritten: "small",
+    bulkPrices: "all",
   };
 
   it("GET /readings tells all of them; POST answers all of them", async () => {

@@ -61,6 +61,7 @@ export const switches: Readonly<Record<string, Switch>> = {
       times: random.int(1, 8),
     }),
   },
+  bulkPrices: { readings: { bulkPrices: "changesCounted" } },
   pageSizeMost: { readings: { pageSizeMost: 7 } },
   sharedCodes: { habits: { sharedCodes: true } },
   shrinkingLists: { habits: { shrinkingLists: true } },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { times } from "../../../test/conformance/support.ts";
+import { delivery } from "../../../test/platform/deliver.ts";
 import { faultFor, items, never, outgoing, usePlatform } from "../../../test/platform/support.ts";
 
 const platform = usePlatform();
@@ -62,6 +63,34 @@ test("what was sent is there, with its digits", async () => {
   const { text } = await control.ask("GET", "/records/rack-prices");
   expect(text).toContain('"price":2.503190');
   expect(text).toContain('"price":2.4000');
+});
+
+describe("an answer that counts fewer prices than were sent", () => {
+  const ended = async () => {
+    const sent = delivery(sink(), await platform.clock(), two);
+    const counts = await sent.settled();
+    const asked = sent.store.unfinished.of(sent.flow.flow, "needs-decision");
+    return { ...counts, asked: asked.map(({ number }) => number) };
+  };
+
+  test("a person has those that are not there, and no other", async () => {
+    await control.readings({ bulkPrices: "ownTerminals" });
+    await control.records("supplier-terminals", [{ terminalCode: "HOU-1", name: "Houston" }]);
+    expect(await ended()).toEqual({ delivered: 1, quarantined: 1, asked: ["HOU-2"] });
+  });
+
+  test("those that it had already may be none of them", async () => {
+    await control.readings({ bulkPrices: "changesCounted" });
+    await control.records("rack-prices", [kept("HOU-1", 2.50319)]);
+    expect(await ended()).toEqual({ delivered: 2, asked: [] });
+  });
+
+  test("what is sent twice may be counted once", async () => {
+    await control.readings({ bulkPrices: "changesCounted" });
+    expect(await send(price("HOU-1", "2.5"), price("HOU-1", "2.50"))).toMatchObject({
+      outcome: "done",
+    });
+  });
 });
 
 describe("looking for prices", () => {

@@ -355,12 +355,10 @@ export const rackPrices: SinkPart = {
     target: targetOf("upsertRackPrices"),
     body: accepted(BulkRackPrice, { prices: items.map(({ document }) => document) }),
   }),
-  ids: (data, { body }) => {
-    const { updated, created } = (data ?? {}) as { updated?: unknown; created?: unknown };
-    return typeof updated === "number" && typeof created === "number"
-      ? pricesIn(body).map(nameOfPrice)
-      : null;
-  },
+  ids: (data, { body }) => (countIn(data) === null ? null : pricesIn(body).map(nameOfPrice)),
+  // What it left out is not specified to be told; neither is whether a price that it had already counts.
+  isInPart: (data, { body }) =>
+    (countIn(data) ?? Infinity) < new Set(pricesIn(body).map(nameOfPrice)).size,
   find: findPrices,
 };
 
@@ -604,6 +602,12 @@ async function findPrices(context: SinkContext, { body }: Outgoing): Promise<Fin
     found: off.length === ours.length ? "none" : "different",
     detail: `${off.length} of ${ours.length} prices are not there, first ${nameOfPrice(first)}`,
   };
+}
+
+/** How many prices an answer says were set; null: it does not say. */
+function countIn(data: unknown): number | null {
+  const { updated, created } = (data ?? {}) as { updated?: unknown; created?: unknown };
+  return typeof updated === "number" && typeof created === "number" ? updated + created : null;
 }
 
 const pricesIn = (body: string) => BulkRackPrice.parse(parseExact(body)).prices;

@@ -9,7 +9,7 @@ import { defined } from "../../core/defined.ts";
 import { complaintOf, Refused, SourceUnavailable } from "../../core/errors.ts";
 import { canonical, canonicalOf, type Json, parseExact, stringifyExact } from "../../core/json.ts";
 import { sortableInstant, usualId } from "../../core/keys.ts";
-import { type Finding, notRead, type Policy } from "../../core/outcome.ts";
+import { type Finding, notRead, type Policy, unknown } from "../../core/outcome.ts";
 import type { Fault } from "../../core/record.ts";
 import { answerOf, outcomeOf, type PlatformAnswer } from "../answers.ts";
 import type { Exchange, PlatformRequest } from "../client.ts";
@@ -336,6 +336,8 @@ export interface SinkPart {
   readonly write: (items: readonly Item[]) => { readonly target: string; readonly body: unknown };
   /** What the platform calls each item, by an answer's data; null when that does not tell. By default the record's own id. */
   readonly ids?: (data: unknown, request: Outgoing) => readonly (string | null)[] | null;
+  /** Does an answer's data count less than was sent? */
+  readonly isInPart?: (data: unknown, request: Outgoing) => boolean;
   /** Looks for what was written. @throws SourceUnavailable */
   readonly find: (context: SinkContext, request: Outgoing, memory?: Memory) => Promise<Finding>;
   /** The same for a PUT, where that is looked for otherwise. @throws SourceUnavailable */
@@ -385,12 +387,15 @@ export function openSink(part: SinkPart, opened: Omit<SinkContext, "behindMs">):
         idempotencyKey: key,
         purpose: "write",
       });
-      let isOpen = false;
+      let [isOpen, isInPart] = [false, false];
       const read = (data: unknown): ReturnType<typeof ids> => {
         isOpen = unfinished?.isOpen(data) ?? false;
+        isInPart = part.isInPart?.(data, request) ?? false;
         return ids(data, request);
       };
       const answer = answerOf(exchange, read, new Date(clock.now().wallMs), method);
+      if (isInPart)
+        return unknown(`${answer.detail}, and it counts less`, { person: "unless-found" });
       const told = isOpen && unfinished ? { ...answer, unfinished: unfinished.fault } : answer;
       return outcomeOf(amongSites(ownReplay(told, exchange, request), request));
     },
