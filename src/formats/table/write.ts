@@ -6,6 +6,7 @@ import { hash } from "node:crypto";
 import { checkedBy, type Item, type Surroundings } from "../../core/contract.ts";
 import { Decimal } from "../../core/decimal.ts";
 import { Refused } from "../../core/errors.ts";
+import { canonicalOf, parseExact } from "../../core/json.ts";
 import { sortableInstant } from "../../core/keys.ts";
 import { amountText } from "../../core/text.ts";
 import { type DocumentName, documents, endedAs, isBooked } from "../documents.ts";
@@ -15,6 +16,7 @@ import {
   FileFault,
   fileName,
   foreignTo,
+  sentOf,
   type Totals,
 } from "../format.ts";
 import { type CellForm, type CellType, formOf, readCell, Unprintable, writeCell } from "./cells.ts";
@@ -321,7 +323,10 @@ export function tableWriter(
   return {
     form: `files.${document}`,
     operation: documents[document].operation,
-    ...(isUpsert ? { writes: "upsert" } : { writes: "create", concerns: concernsOf(write) }),
+    writes: isUpsert ? "upsert" : "create",
+    concerns: isUpsert
+      ? (document) => sentOf(document as Fields, "", surroundings.dayOf)
+      : concernsOf(write),
     itemsMax: per === "batch" ? (itemsMax ?? BATCH_ITEMS_MAX) : 1,
     encoding,
     nameOf: (items) => nameOf(config, items, ending),
@@ -330,10 +335,13 @@ export function tableWriter(
   };
 }
 
-/** What a reader who cannot tell versions apart gets of a document: its file, and that it counts no more. */
+/** What a reader who cannot tell versions apart gets of a document: its file, in whatever digits, and that it counts no more. */
 const concernsOf =
   (write: ReturnType<typeof documentsWriter>) =>
-  (document: unknown): unknown => [write([document]), endedAs(document as { status: string })];
+  (document: unknown): unknown => [
+    write([parseExact(canonicalOf(document))]),
+    endedAs(document as { status: string }),
+  ];
 
 /** @throws InvalidProfile */
 export const writingOf = (
