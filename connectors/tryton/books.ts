@@ -45,6 +45,14 @@ interface Identified {
 /** What a note on an invoice is on. */
 export const resourceOf = ({ id }: Identified): string => `account.invoice,${id}`;
 
+/**
+ * Options of a call that changes records: Tryton refuses it where somebody has changed one since it was read.
+ * @param read resources with their {@link rpc.STAMP}
+ */
+export const asRead = (read: readonly (readonly [resource: string, stamp: string])[]) => ({
+  context: { _timestamp: Object.fromEntries(read) },
+});
+
 /** A dispute is a note, and its end another one. The mark decides; what follows it is for people. */
 const DISPUTES = {
   open: `${disputeMark("open")}\nDisputed on the platform.`,

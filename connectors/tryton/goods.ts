@@ -18,7 +18,7 @@ import {
 } from "../../src/ledger/goods.ts";
 import { markOf, platformIdIn } from "../../src/ledger/entries.ts";
 import { type Desired, type LedgerSide, sideOf, SIDES } from "../../src/ledger/port.ts";
-import { accepting, type Books, expectDigits, notesOf, wizard } from "./books.ts";
+import { accepting, asRead, type Books, expectDigits, notesOf, wizard } from "./books.ts";
 import { amountLines } from "./invoice-rows.ts";
 import { type Addressed, addressedAll } from "./lists.ts";
 import * as rpc from "./rows.ts";
@@ -27,9 +27,22 @@ import { buttonIn } from "./wire.ts";
 const MANUAL = "manual";
 const OPEN_ORDERS: readonly string[] = ["draft", "quotation"];
 
+type Change = (method: string, ...params: readonly unknown[]) => Promise<unknown>;
+
+/** Calls that change one record, one after the other: the first is refused where somebody has changed it since it was read. */
+function changing(tryton: Books["tryton"], model: string, id: number, stamp: string): Change {
+  let options: ReturnType<typeof asRead> | undefined = asRead([[`${model},${id}`, stamp]]);
+  return async (method, ...params) => {
+    const result = await tryton.call(`model.${model}.${method}`, [[id], ...params], options);
+    options = undefined;
+    return result;
+  };
+}
+
 /** An order as it stands in Tryton. */
 const orderOf = (side: LedgerSide) => ({
   date: rpc.called(`${side}_date`, rpc.as<string | null>()),
+  stamp: rpc.STAMP,
   ...rpc.texts("state invoice_method"),
   ...rpc.textsOrNone("number comment reference"),
   ...rpc.texts("party.code"),
@@ -42,6 +55,7 @@ const orderOf = (side: LedgerSide) => ({
 
 interface OrderRow extends GoodsRow {
   readonly order: number;
+  readonly stamp: string;
   readonly isManual: boolean;
   /** Without titles, comments and subtotals. */
   readonly lineIds: readonly number[];
@@ -200,10 +214,9 @@ export function orderTable(books: Books): GoodsTable<"order", OrderRow> {
     },
     async apply(to, { desired, entry: { native: row } }) {
       const { document } = desired;
-      const { side, order, state, isManual, lineIds } = row;
+      const { side, order, stamp, state, isManual, lineIds } = row;
       const reference = document.number;
-      const call = (method: string, ...params: unknown[]): Promise<unknown> =>
-        tryton.call(`model.${side}.${side}.${method}`, [[order], ...params]);
+      const call = changing(tryton, `${side}.${side}`, order, stamp);
       if (to === "cancelled") await call("cancel");
       if (to === "renumbered") await call("write", { reference });
       if (to === "amended") {
@@ -246,6 +259,7 @@ function orderRow(side: LedgerSide, row: rpc.RowOf<ReturnType<typeof orderOf>>):
     lines: lines.map(({ unit_price: unitPrice, ...line }) => goodsLine({ ...line, unitPrice })),
     ...(status === "posted" && !isManual ? { stranger: "is invoiced by Tryton itself" } : {}),
     order: id,
+    stamp: row.stamp,
     isManual,
     lineIds: lines.map((line) => line.id),
   };
@@ -315,6 +329,7 @@ type State =
 /** Both kinds, as their release has them. */
 const shipmentOf = (side: LedgerSide, moveUnit: string) => ({
   state: rpc.as<State>(),
+  stamp: rpc.STAMP,
   ...rpc.texts("number"),
   ...rpc.textsOrNone("reference effective_date"),
   party: rpc.called(SHIPMENTS[side].party, rpc.texts("party.code").party),
@@ -333,6 +348,7 @@ const shipmentOf = (side: LedgerSide, moveUnit: string) => ({
 /** A shipment as it stands in Tryton. Its `id` is `stock.shipment.out,12`. */
 interface TicketRow extends GoodsRow {
   readonly shipment: number;
+  readonly stamp: string;
   readonly state: State;
   readonly notes: readonly (string | null)[];
   readonly moves: readonly { readonly id: number; readonly origin: string | null }[];
@@ -342,19 +358,19 @@ interface TicketRow extends GoodsRow {
 function ticketSteps(books: Books) {
   const { tryton, config, lookup } = books;
 
-  const pressed = async (row: TicketRow, button: string): Promise<void> => {
-    const method = `model.${SHIPMENTS[row.side].model}.${buttonIn(await tryton.release(), button)}`;
-    await accepting(books, HARMLESS, () => tryton.call(method, [[row.shipment]]));
+  const pressed = async (call: Change, button: string): Promise<void> => {
+    const method = buttonIn(await tryton.release(), button);
+    await accepting(books, HARMLESS, () => call(method));
   };
 
   /** To the end, or to where a ticket waits. */
-  async function bring(row: TicketRow, isDone: boolean): Promise<void> {
+  async function bring(call: Change, row: TicketRow, isDone: boolean): Promise<void> {
     const { shipment, side } = row;
     const isThere = (state: State): boolean =>
       isDone ? state === "done" : statusOf(side, state) !== "entered";
     let { state } = row;
     for (let button = BUTTONS[side][state]; button !== undefined && !isThere(state);) {
-      await pressed(row, button);
+      await pressed(call, button);
       const fields = { state: rpc.as<State>() };
       const after = await rpc.rowOf(books, SHIPMENTS[side].model, shipment, fields);
       button = after.state === state ? undefined : BUTTONS[side][after.state];
@@ -532,8 +548,6 @@ const pricePer = (
 export function ticketTable(books: Books): GoodsTable<"shipment", TicketRow> {
   const { tryton } = books;
   const { ticketValues, pressed, bring, ignoreMoves } = ticketSteps(books);
-  const call = (row: TicketRow, method: string, ...params: unknown[]): Promise<unknown> =>
-    tryton.call(`model.${SHIPMENTS[row.side].model}.${method}`, [[row.shipment], ...params]);
 
   /** The shipments with a note that ends with one of these marks, as notes name them. */
   async function notedWith(marks: readonly string[], signal: AbortSignal): Promise<string[]> {
@@ -574,6 +588,7 @@ export function ticketTable(books: Books): GoodsTable<"shipment", TicketRow> {
         date: row.effective_date,
         lines: moves.map((move) => goodsLine(move)),
         shipment: row.id,
+        stamp: row.stamp,
         notes,
         moves,
       };
@@ -611,21 +626,22 @@ export function ticketTable(books: Books): GoodsTable<"shipment", TicketRow> {
     },
     async apply(to, { desired, entry: { native: row } }) {
       const { document } = desired;
-      if (to === "renumbered") return void (await call(row, "write", { number: document.number }));
+      const { model, moves } = SHIPMENTS[row.side];
+      const call = changing(tryton, model, row.shipment, row.stamp);
+      if (to === "renumbered") return void (await call("write", { number: document.number }));
       if (to === "amended") {
-        const { moves } = SHIPMENTS[row.side];
-        for (const button of BACK[row.state] ?? []) await pressed(row, button);
+        for (const button of BACK[row.state] ?? []) await pressed(call, button);
         const old = row.moves.map(({ id }) => id);
         const { number, reference, effective_date, ...all } = await ticketValues(desired, old);
         const its = [["delete", old], ...(all[moves] as unknown[])];
-        await call(row, "write", { number, reference, effective_date, [moves]: its });
+        await call("write", { number, reference, effective_date, [moves]: its });
         return;
       }
       if (!isNoted(row, document)) await notesOf(books).add(row.id, noteOf(document));
-      if (to === "posted") return bring(row, document.status === "done");
+      if (to === "posted") return bring(call, row, document.status === "done");
       if (row.status === "cancelled") return;
       await ignoreMoves(row);
-      await pressed(row, "cancel");
+      await pressed(call, "cancel");
     },
   };
 }

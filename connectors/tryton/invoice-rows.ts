@@ -39,7 +39,7 @@ const INVOICE = {
   ...rpc.texts("create_date"),
   ...rpc.textsOrNone("number reference comment description invoice_date payment_term_date"),
   ...rpc.textsOrNone("write_date"),
-  stamp: rpc.called("_timestamp", rpc.as<string>()),
+  stamp: rpc.STAMP,
   ...rpc.ids("create_uid"),
   ...rpc.idsOrNone("write_uid payment_term move"),
   ...rpc.amounts("untaxed_amount tax_amount total_amount"),

@@ -15,6 +15,7 @@ import {
   type Guard,
   noteDispute,
   openGuard,
+  asRead,
   resourceOf,
   wizard,
 } from "./books.ts";
@@ -416,10 +417,8 @@ function stepsIn(books: Books) {
       (document.dueDate ?? document.invoiceDate) < today;
     const idsOf = (some: readonly InvoiceStep[]) => some.map(({ entry }) => entry.native.id);
     const { warningOf } = await tryton.release();
-    // Tryton refuses what somebody has changed since it was read.
     const read = steps.map(({ entry: { native } }) => [resourceOf(native), native.stamp] as const);
-    const context = { _timestamp: Object.fromEntries(read) };
-    const run = () => tryton.call(`model.${MODEL}.post`, [idsOf(steps)], { context });
+    const run = () => tryton.call(`model.${MODEL}.post`, [idsOf(steps)], asRead(read));
     await accepting(books, HARMLESS, run, (kind) =>
       idsOf(kind === PAST_DUE ? steps.filter(isPast) : steps).map((id) => warningOf(kind, id)),
     );

@@ -3,11 +3,12 @@ import { describe, expect, test } from "vitest";
 import type { Item, Outgoing } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { isLongRun, numbers } from "../../test/support/runs.ts";
+import { fileOf } from "../../test/support/tryton-file.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument } from "../../src/ledger/documents.ts";
 import { orderSink } from "./sinks.fixture.ts";
 import { wizard } from "./clerk.fixture.ts";
-import { missingOf, ORDERED } from "./sink.fixture.ts";
+import { between, missingOf, ORDERED } from "./sink.fixture.ts";
 import { type Desk, deskIn } from "./sources/source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
@@ -193,6 +194,26 @@ describe.skipIf(!trytonIsThere)("orders into Tryton", () => {
     });
     expect(await later.find()).toMatchObject({ found: "different" });
     expect((await rowsOf(desk, "sale.line", "quantity")).length).toBe(2);
+  });
+
+  test("a draft order that a clerk changes just before it is confirmed is confirmed as the platform has it", async () => {
+    const desk = deskIn(server);
+    await request(desk, order({ status: "draft" })).send();
+    // SQLite tells seconds apart, no less.
+    fileOf(desk.database).exec("UPDATE sale_sale SET create_date = '2026-01-01 00:00:00'");
+    let changes = 0;
+    const before = async (method: string): Promise<void> => {
+      if (!/sale\.sale\.(?:quote|confirm)$/.test(method) || changes++ > 0) return;
+      const [line] = await rowsOf(desk, "sale.line");
+      const lines = [["write", [line?.["id"]], { quantity: 1 }]];
+      await desk.clerk.call("model.sale.sale.write", [[1], { lines }]);
+    };
+    const confirmed = request({ ...desk, books: between(desk.books, { before }) }, order());
+    expect(await confirmed.send()).toMatchObject({ outcome: "done" });
+    expect(changes).toBeGreaterThan(1);
+    expect(await rowsOf(desk, "sale.sale", "state", "untaxed_amount")).toMatchObject([
+      { state: ORDERED, untaxed_amount: d("19311.25") },
+    ]);
   });
 
   test("cancelled before confirmation is cancelled; after it, a person decides; never booked, nothing is", async () => {

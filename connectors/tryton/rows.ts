@@ -146,6 +146,9 @@ export const amountsOrNone = each((value): Decimal | null =>
 /** A field that releases, or sides, call otherwise. */
 export const called = <T>(name: string, field: Field<T>): Field<T> => ({ ...field, name });
 
+/** Which version of a record it is. */
+export const STAMP = called("_timestamp", as<string>());
+
 /** A record that the row always names. */
 export const one = <Of extends Fields>(parts: Of): Field<RowOf<Of>> => ({
   parts,
