@@ -20,9 +20,17 @@ import {
 } from "./folder/port.ts";
 import { sftpDrop } from "./folder/sftp.ts";
 import { filesHoldings } from "./holdings.ts";
-import { checkFolder, checkRoot, Kept, list, type Site } from "./pickup.ts";
+import {
+  checkFolder,
+  checkRoot,
+  Kept,
+  list,
+  type PlaceConfig,
+  placeOf,
+  type Site,
+} from "./pickup.ts";
 import { expectStaged, type FileSink, fileSink, foldersOf } from "./sink.ts";
-import { formatOf, openSource, wholeReader } from "./source.ts";
+import { archiveFolders, formatOf, openSource, wholeReader } from "./source.ts";
 import {
   type Acknowledgement,
   defineConnector,
@@ -36,7 +44,7 @@ import {
   type Reading,
   type Source,
 } from "../../src/core/contract.ts";
-import { FileFault } from "../../src/formats/format.ts";
+import { FileFault, type RecordReader } from "../../src/formats/format.ts";
 import { answersReader } from "../../src/formats/idoc/read.ts";
 import {
   InvalidProfile,
@@ -47,38 +55,60 @@ import {
 import { x12Reader } from "../../src/formats/x12/read.ts";
 import { replyWriter } from "../../src/formats/x12/write.ts";
 
+/** Where SAP's answers come from: the folder may come with the first of them. */
+export function answersSource(config: AnswersConfig, files: FilesConfig, site: Site): Source {
+  const heard = heardSource(answersReader, { config, files, site }, () => true);
+  const folder = site.drop.at(config.folder);
+  return {
+    async *read(position, reading) {
+      const found = await site.drop.look(folder).catch((error: unknown) => {
+        throw notHeard(error, folder);
+      });
+      if (found !== null) yield* heard.read(position, reading);
+    },
+  };
+}
+
 /**
- * Where SAP's answers come from: a folder, and after a start what lies in its archive, for a store that is older than its
- * files (a restored one). Several sinks may share the folder: whichever reads a file first, each answer finds its own
+ * What receivers say of our documents: from a folder, and after a start first from its archive, where the store may be older
+ * than its files (a restored one). Several sinks may share the folder: whichever reads a file first, each answer finds its own
  * delivery.
  */
-export function answersSource(config: AnswersConfig, files: FilesConfig, site: Site): Source {
+function heardSource(
+  reader: RecordReader,
+  { config, files, site }: { config: PlaceConfig; files: FilesConfig; site: Site },
+  mayBeOlder: () => boolean,
+): Source {
   const { drop } = site;
   const folder = drop.at(config.folder);
-  const archive = drop.at(config.folder, config.archive);
-  const source = openSource(wholeReader(answersReader), config, files, site);
+  const place = placeOf(config, site);
+  const source = openSource(wholeReader(reader), config, files, site);
   let isRemembered = false;
   return {
     async *read(position, reading) {
       try {
-        if ((await drop.look(folder)) === null) return;
-        if (!isRemembered) {
-          yield* archived(archive, site, reading);
+        if (!isRemembered && mayBeOlder()) {
+          for (const one of await archiveFolders(place))
+            yield* archived(reader, one, site, reading);
           isRemembered = !reading.signal.aborted;
         }
       } catch (error) {
-        throw unavailable(error, `the answers in ${folder} cannot be read`);
+        throw notHeard(error, folder);
       }
       yield* source.read(position, reading);
     },
   };
 }
 
+const notHeard = (error: unknown, folder: string) =>
+  unavailable(error, `the answers in ${folder} cannot be read`);
+
 /** Files, as many as one transaction takes. */
 const PAGE = 200;
 
 /** It was an answer when it was archived; what somebody else put there is none. */
 async function* archived(
+  reader: RecordReader,
   folder: string,
   { drop, note }: Pick<Site, "drop" | "note">,
   { signal }: Pick<Reading, "signal">,
@@ -90,7 +120,7 @@ async function* archived(
     const bytes = kind === "file" ? (await drop.read(drop.path.join(folder, name)))?.bytes : null;
     if (!bytes) continue;
     try {
-      acknowledgements.push(...(answersReader.read(bytes, name).acknowledgements ?? []));
+      acknowledgements.push(...(reader.read(bytes, name).acknowledgements ?? []));
     } catch (error) {
       if (!(error instanceof FileFault)) throw error;
       note("answer refused", { file: name, reason: error.message });
@@ -167,8 +197,9 @@ function acknowledgementsOf(sink: SinkConfig, config: FilesConfig, site: Site): 
   if (sink.format === "idoc")
     return sink.answers === undefined ? null : answersSource(sink.answers, config, site);
   if (sink.format !== "x12" || sink.acknowledgements === undefined) return null;
-  const reader = wholeReader(x12Reader({ layout: null, x12: sink.x12 }, site));
-  return openSource(reader, sink.acknowledgements, config, site);
+  const reader = x12Reader({ layout: null, x12: sink.x12 }, site);
+  const parts = { config: sink.acknowledgements, files: config, site };
+  return heardSource(reader, parts, () => site.sender?.isRestored() === true);
 }
 
 /* What a `files` endpoint can be read from and written to, and the folders that this takes: told from its settings. */

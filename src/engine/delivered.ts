@@ -666,7 +666,7 @@ const namedIn = ({ exchange, item, sentAs }: Acknowledgement): string =>
 
 /**
  * What came in one page. Inside its transaction. Returns what a person should be told besides. A page that brought nothing
- * new (no arrival) tells again what was told before.
+ * new (no arrival) tells again what was told before: without a time, something only of what is awaited.
  */
 export function takeAcknowledgements(
   engine: Engine,
@@ -686,7 +686,8 @@ export function takeAcknowledgements(
       const isSaid =
         row.state === "refused" || (row.state === "accepted" && one.verdict !== "refused");
       if (one.item === null && isSaid) continue;
-      if (isOutdated(row, one)) continue;
+      const isAgain = arrival === undefined && one.at === undefined && row.state !== "awaited";
+      if (isAgain || isOutdated(row, one)) continue;
       const { at = "", reason = "" } = one;
       store.acknowledgements.take({ ...row, ...one, item: row.item, at, reason });
       const { flow, delivery } = row;

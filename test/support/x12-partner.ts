@@ -1,5 +1,5 @@
 /** A site whose partner speaks X12: what is sent lies in \`out\`, what the partner sends in \`in\`. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { files } from "../../connectors/files/index.ts";
 import {
@@ -66,6 +66,9 @@ export interface Partner {
   >;
   /** The process ended, and another one opens the same store and the same folders. */
   readonly again: () => Promise<Partner>;
+  /** Keeps the store as it is; `restored` is {@link again} over what was kept. */
+  readonly keeps: () => void;
+  readonly restored: () => Promise<Partner>;
   readonly hour: (hours: number) => void;
   /** What lies in our outbox, by what its names begin with. */
   readonly got: (kind: string) => string[];
@@ -93,10 +96,11 @@ interface Place {
   readonly folder: string;
   readonly state: string;
   readonly clock: Awaited<ReturnType<Platform["clock"]>>;
+  readonly isRestored?: true;
 }
 
 async function opened(platform: Platform, place: Place): Promise<Partner> {
-  const { folder, state, clock } = place;
+  const { folder, state, clock, isRestored = false } = place;
   const bench = engineOn(state, clock);
   const { dayOf } = bench.engine;
   const tables = {
@@ -113,7 +117,11 @@ async function opened(platform: Platform, place: Place): Promise<Partner> {
   const now = (): Date => new Date(clock.now().wallMs);
   const erp: Endpoint = files.open(
     files.config.parse(SETTINGS),
-    surroundingsIn(folder, { now, dayOf }),
+    surroundingsIn(folder, {
+      now,
+      dayOf,
+      sender: { store: "one", isRestored: () => isRestored, says: () => "", whose: () => null },
+    }),
   );
   const sink = erp.sinks["invoices"] as Sink;
   const flow = (name: string, more: Partial<Flow> & Pick<Flow, "mapping" | "source" | "sink">) =>
@@ -168,6 +176,13 @@ async function opened(platform: Platform, place: Place): Promise<Partner> {
     again: () => {
       bench.store.close();
       return opened(platform, place);
+    },
+    keeps: () => cpSync(state, `${state}.kept`, { recursive: true }),
+    restored: () => {
+      bench.store.close();
+      rmSync(state, { recursive: true });
+      cpSync(`${state}.kept`, state, { recursive: true });
+      return opened(platform, { ...place, isRestored: true });
     },
     hour: (hours) => clock.advance(hours * 3_600_000),
     got: (kind) =>

@@ -1,7 +1,7 @@
 /** X12 in flows: over the platform's sandbox, with the store, files and a partner that is the test. */
 import { expect, test } from "vitest";
 import { Daemon, runFlow } from "../../engine/daemon.ts";
-import { retry, select } from "../../office/decisions.ts";
+import { resolve, retry, select } from "../../office/decisions.ts";
 import { never, usePlatform } from "../../../test/platform/support.ts";
 import { partnerOn } from "../../../test/support/x12-partner.ts";
 import {
@@ -120,6 +120,35 @@ test("a 997 that does not come in time lands with a person, and closes it when i
   await runFlow(engine, flows.invoices, never);
   expect(causes()).toEqual([]);
   expect(engine.store.deliveries.counts(flows.invoices.flow)).toEqual(new Map([["delivered", 1]]));
+});
+
+test("what was acknowledged since the backup that is restored is known from the archive, and closes what is late", async () => {
+  await control.records("invoices", [INVOICE]);
+  const { engine, flows, puts, hour, keeps, restored } = await opened();
+  await runFlow(engine, flows.invoices, never);
+  keeps();
+  puts("997-1.edi", saying(501, 1, "AK5*A").replace("AK9*R*1*1*0", "AK9*A*1*1*1"));
+  await runFlow(engine, flows.invoices, never);
+  hour(25);
+  const older = await restored();
+  await runFlow(older.engine, older.flows.invoices, never);
+  expect({ causes: older.causes(), notes: older.notes }).toEqual({ causes: [], notes: [] });
+});
+
+test("a refusal that a person has settled is not told again after a restore", async () => {
+  await control.records("invoices", [INVOICE]);
+  const { engine, flows, puts, keeps, restored, causes } = await opened();
+  await runFlow(engine, flows.invoices, never);
+  puts("997-1.edi", saying(501, 1, ...rejected));
+  await runFlow(engine, flows.invoices, never);
+  expect(causes()).toEqual(["invoices: refused-later"]);
+  const settled = { by: "Ann", note: "they have it", receiverId: "INV2026000118ACME" };
+  for (const one of select(engine, [flows.invoices], "all"))
+    engine.store.transaction(() => resolve(engine, [one], settled));
+  keeps();
+  const older = await restored();
+  await runFlow(older.engine, older.flows.invoices, never);
+  expect(older.causes()).toEqual([]);
 });
 
 test("a 997 that is awaited since a clock was a year ahead is missed in time once that is put right", async () => {
