@@ -14,17 +14,17 @@ import { faultOf, sorted } from "../../src/ledger/errors.ts";
 import { equals, Version } from "../../src/ledger/odata.ts";
 import { BOOKS, type Central, coded, dayOrNone, errors, linesOf, named, SIDES } from "./wire.ts";
 
-/** What people name by a code: one and several of it, the sets that may have it, and the field of the code. */
+/** What people name by a code: the sets that may have it, and the field of the code. */
 const KINDS = {
-  item: ["item", "items", "items", "number"],
-  account: ["G/L account", "G/L accounts", "accounts", "number"],
-  lineObject: ["item or G/L account", "", "items accounts", "number"],
-  unit: ["unit of measure", "units of measure", "unitsOfMeasure", "code"],
-  taxGroup: ["tax group", "tax groups", "taxGroups", "code"],
-  dimension: ["dimension", "dimensions", "dimensions", "code"],
-  value: ["dimension value", "dimension values", "dimensionValues", "code"],
-  received: ["cash receipt batch", "batches", "customerPaymentJournals", "code"],
-  made: ["payment batch", "batches", "vendorPaymentJournals", "code"],
+  item: { what: "item", sets: "items", called: "number" },
+  account: { what: "G/L account", sets: "accounts", called: "number" },
+  lineObject: { what: "item or G/L account", sets: "items accounts", called: "number" },
+  unit: { what: "unit of measure", sets: "unitsOfMeasure", called: "code" },
+  taxGroup: { what: "tax group", sets: "taxGroups", called: "code" },
+  dimension: { what: "dimension", sets: "dimensions", called: "code" },
+  value: { what: "dimension value", sets: "dimensionValues", called: "code" },
+  received: { what: "cash receipt batch", sets: "customerPaymentJournals", called: "code" },
+  made: { what: "payment batch", sets: "vendorPaymentJournals", called: "code" },
 } as const;
 
 const BLOCKED = ["is blocked", "Take the block off"] as const;
@@ -100,12 +100,9 @@ export function checksOf(
     },
     codeOf: (_, { code }) => code,
   });
-  const names = (kind: keyof typeof KINDS) => {
-    const [what, several, sets, called] = KINDS[kind];
-    return { ...codes.named({ what, called, sets }), several };
-  };
-  const { accounts, taxCode, journals, dimensions } = config;
-  const { first, second, lines } = dimensions;
+  const names = (kind: keyof typeof KINDS) => codes.named(KINDS[kind]);
+  const { accounts, taxCode, journals } = config;
+  const { first, second, lines } = config.dimensions;
   const values = Object.values(lines);
   const sets = new Set([...needs.parts].flatMap((part) => SETS[part] ?? []));
   const readable = (set: string): Check =>
@@ -148,7 +145,8 @@ export function checksOf(
     ];
   };
   const account = names("account");
-  const columns = { product: names("item"), unit: names("unit"), sold: account, bought: account };
+  const unit = { ...names("unit"), several: "units of measure" };
+  const columns = { product: names("item"), unit, sold: account, bought: account };
   const isWritten = ([sinks]: (typeof WRITES)[number]): boolean =>
     sinks.split(" ").some((sink) => needs.parts.has(sink));
   return [
@@ -158,11 +156,8 @@ export function checksOf(
     ...namedChecks(account, accounts.revenue, accounts.expense),
     ...namedChecks(names("taxGroup"), taxCode),
     ...namedChecks(names("lineObject"), ...Object.keys(lines)),
-    ...namedChecks(names("dimension"), ...new Set(values.flatMap(Object.keys))),
-    ...namedChecks(
-      names("value"),
-      ...new Set([first, second, ...values.flatMap((its) => Object.values(its))]),
-    ),
+    ...namedChecks(names("dimension"), ...values.flatMap(Object.keys)),
+    ...namedChecks(names("value"), first, second, ...values.flatMap(Object.values<string>)),
     ...namedChecks(names("received"), journals?.received),
     ...namedChecks(names("made"), journals?.made),
     [

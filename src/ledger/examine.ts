@@ -71,12 +71,12 @@ function faultOf(books: Named, error: unknown): Fault {
  * to quarantine.
  */
 
-/** Each code that the configuration names; what is left out there is not looked at. */
+/** Each code that the configuration names, once; what is left out there is not looked at. */
 export const namedChecks = (
   named: CodesNamed,
   ...codes: readonly (string | undefined)[]
 ): Check[] =>
-  codes
+  [...new Set(codes)]
     .filter((code) => code !== undefined)
     .map((code) => [
       `${named.what} ${code}`,
