@@ -553,8 +553,8 @@ export function likenesses(database: Database.Database) {
   const drop = run<[record: number, likeness: string]>(
     "delete from likeness where record = ? and likeness = ?",
   );
-  const add = run<[record: number, likenesses: string]>(
-    "insert or ignore into likeness (likeness, record) select value, ? from json_each(?)",
+  const add = run<[likeness: string, record: number]>(
+    "insert or ignore into likeness (likeness, record) values (?, ?)",
   );
   return {
     /** Has any other record one of these, whatever became of it? */
@@ -573,8 +573,7 @@ export function likenesses(database: Database.Database) {
     keep(record: number, all: readonly string[]): void {
       const before = ofRecord(record);
       for (const one of before) if (!all.includes(one)) drop(record, one);
-      const fresh = all.filter((one) => !before.includes(one));
-      if (fresh.length > 0) add(record, JSON.stringify(fresh));
+      for (const one of all) if (!before.includes(one)) add(one, record);
     },
   };
 }
