@@ -44,7 +44,9 @@ const Settings = z.strictObject({
       expense: name("Bill lines that name no product and no other account: number or name."),
       paymentsMade: name("The bank or credit card account that bills are paid from."),
       receivable: name("The A/R account of invoices; left out: QuickBooks' own.").optional(),
-      payable: name("The A/P account of bills; left out: QuickBooks' own.").optional(),
+      payable: name(
+        "The A/P account of bills and purchase orders; left out: QuickBooks' own, which it implies where it has one.",
+      ).optional(),
       paymentsReceived: name(
         "Where customers' payments are deposited; left out: Undeposited Funds.",
       ).optional(),

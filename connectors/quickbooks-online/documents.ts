@@ -269,7 +269,7 @@ async function expectActive(
 
 /**
  * What is posted to make it, with room for its party. Members stand in the order of Intuit's schema, and what is null is
- * not sent. Orders have no accounts, class and location. @throws Refused, LedgerError
+ * not sent. Orders have no class and location, and estimates no account. @throws Refused, LedgerError
  */
 export async function bodyOf(
   side: LedgerSide,
@@ -279,11 +279,12 @@ export async function bodyOf(
 ) {
   const isSale = side === "sale";
   const refTo = async (kind: NameKind, code: string | undefined) =>
-    code === undefined || isOrder ? null : { value: await names.id(kind, code) };
-  const account = await refTo(ACCOUNT, config.accounts[isSale ? "receivable" : "payable"]);
-  const ClassRef = await refTo(CLASS, config.class);
-  const TaxCodeRef = isSale && config.salesTax === "not-taxable" ? { value: "NON" } : null;
+    code === undefined ? null : { value: await names.id(kind, code) };
   const { detail } = SIDES[side];
+  const owedOn = config.accounts[isSale ? "receivable" : "payable"];
+  const account = await refTo(ACCOUNT, isSale && isOrder ? undefined : owedOn);
+  const ClassRef = await refTo(CLASS, isOrder ? undefined : config.class);
+  const TaxCodeRef = isSale && config.salesTax === "not-taxable" ? { value: "NON" } : null;
   const Line: object[] = [];
   for (const { code, isItem, text, rate, amount } of linesOf(side, config, document)) {
     const ref = { value: await names.id(isItem ? ITEM : ACCOUNT, code) };
@@ -296,7 +297,7 @@ export async function bodyOf(
   return {
     DocNumber: numberOf(document),
     TxnDate: document.invoiceDate,
-    DepartmentRef: await refTo(LOCATION, config.location),
+    DepartmentRef: await refTo(LOCATION, isOrder ? undefined : config.location),
     CurrencyRef: config.multicurrency === "home" ? { value: surroundings.currency } : null,
     PrivateNote: noteOf(document),
     Line,
@@ -489,6 +490,7 @@ async function documentRows(
     return {
       ...keptIn(names, row),
       ...partyIn(side, row),
+      accountId: row.ref(SIDES[side].accountRef).id,
       id,
       version,
       number,
@@ -564,11 +566,13 @@ export function onlinePayments(online: Online): PaymentBooks {
     },
     async create(document, on, call) {
       const side = sideOf(document);
-      const { payment, partyRef } = SIDES[side];
+      const { payment, partyRef, accountRef } = SIDES[side];
       const body = {
         ...paymentBody(config, document),
         ...(await accountsOf(online, side)),
         [partyRef]: { value: payerOf(on) },
+        // Both sides of what is owed are on one account.
+        [accountRef]: on.accountId ? { value: on.accountId } : null,
       };
       // Checks of two banks may have one number.
       return `${payment} ${await wire.write(payment, body, call, { twice: true })}`;
@@ -622,6 +626,8 @@ export function paymentBody(
     Line: [{ Amount: amount, LinkedTxn: [{ TxnId: invoice, TxnType }] }],
     CustomerRef: null,
     VendorRef: null,
+    ARAccountRef: null,
+    APAccountRef: null,
     DepositToAccountRef: null,
     PaymentRefNum: isReceived ? number : null,
     PayType: isReceived ? null : billPayments === "check" ? "Check" : "CreditCard",

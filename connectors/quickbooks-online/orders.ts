@@ -192,7 +192,7 @@ const STATUSES: Readonly<Record<string, "draft" | "cancelled">> = {
 export async function orderBody(writer: Writer, document: OrderDocument) {
   const { type, status, date } = document;
   const { Line, ...body } = await bodyOf(type, writer, billed(document), { isOrder: true });
-  const { CustomerRef, VendorRef, CustomerMemo, ShipAddr: _, ...head } = body;
+  const { CustomerRef, VendorRef, CustomerMemo, ShipAddr: _, APAccountRef, ...head } = body;
   const isSale = type === "sale";
   return {
     ...head,
@@ -202,6 +202,7 @@ export async function orderBody(writer: Writer, document: OrderDocument) {
     Line,
     CustomerRef,
     VendorRef,
+    APAccountRef,
     CustomerMemo,
     ...planBody(document),
     POStatus: isSale ? null : "Open",

@@ -27,6 +27,7 @@ import {
   opened,
   requestOf,
   settings,
+  orderDocument,
   sinkOf,
 } from "./quickbooks-online.fixture.ts";
 import { openWire, requestId } from "./wire.ts";
@@ -564,12 +565,16 @@ test("the accounts, the class and the location that the site names are on every 
     class: "Fuel",
     location: "Lubbock",
   };
+  company.enter("Account", { Name: "A/P", AccountType: "Accounts Payable" });
   const ids = Object.fromEntries(
     [
-      ["Account", "A/R Fuel"],
-      ["Account", "A/P Fuel"],
+      ["Account", "A/R Fuel", "Accounts Receivable"],
+      ["Account", "A/P Fuel", "Accounts Payable"],
       ["Class", "Fuel"],
-    ].map(([table = "", Name = ""]) => [Name, company.enter(table, { Name }).Id]),
+    ].map(([table = "", Name = "", AccountType]) => [
+      Name,
+      company.enter(table, { Name, AccountType }).Id,
+    ]),
   );
   const { sinks, readAgain } = opened(settings(company, named));
   const invoices = sinks["invoices"] as Sink;
@@ -597,6 +602,13 @@ test("the accounts, the class and the location that the site names are on every 
       Line: [{ ItemBasedExpenseLineDetail: detail }, { AccountBasedExpenseLineDetail: detail }],
     },
   ]);
+  const paid = itemOf(paymentDocument("pay-1", bill.ids?.[0] ?? "", { type: "in" }));
+  const bought = itemOf(orderDocument("PO-1", { type: "purchase" }));
+  for (const [name, one] of Object.entries({ payments: paid, orders: bought }))
+    expect(await deliver(sinks[name] as Sink, one)).toMatchObject({ outcome: "done" });
+  const payable = { APAccountRef: { value: ids["A/P Fuel"] } };
+  expect(company.rows("BillPayment")).toMatchObject([payable]);
+  expect(company.rows("PurchaseOrder")).toMatchObject([payable]);
 });
 
 test("the same content has the same request id, and is no second record where the look is behind", async () => {

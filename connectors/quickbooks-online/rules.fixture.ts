@@ -23,6 +23,7 @@ const SALES = ["Invoice", "Payment", "Estimate"];
 export function checkDocument(table: string, row: Body, rowsOf: RowsOf): void {
   if (word(row["DocNumber"]).length > 21) throw new Fault("6000", "DocNumber is too long");
   if (word(row["PrivateNote"]).length > 4000) throw new Fault("6000", "PrivateNote is too long");
+  if (/^(?:PurchaseOrder|BillPayment)$/.test(table)) checkPayable(row, rowsOf);
   const party = SALES.includes(table) ? "Customer" : "Vendor";
   refer(party, row[`${party}Ref`], rowsOf);
   for (const line of (row["Line"] ?? []) as Body[]) checkLine(line, rowsOf);
@@ -32,6 +33,22 @@ export function checkDocument(table: string, row: Body, rowsOf: RowsOf): void {
     if (!status.values.includes(word(row[status.field])))
       throw new Fault("2170", `Invalid Enumeration : ${word(row[status.field])}`);
 }
+
+/** Where there are several accounts payable, none is implied, and what pays a bill is on the account of the bill. @throws Fault */
+function checkPayable(row: Body, rowsOf: RowsOf): void {
+  const several = rowsOf("Account").filter((one) => one["AccountType"] === "Accounts Payable");
+  if (several.length < 2) return;
+  if (payableOf(row) === undefined)
+    throw new Fault("2020", "Required parameter APAccountRef is missing");
+  const linked = ((row["Line"] ?? []) as Body[]).flatMap(
+    (line) => (line["LinkedTxn"] ?? []) as Body[],
+  );
+  const bills = rowsOf("Bill").filter(({ Id }) => linked.some(({ TxnId }) => TxnId === Id));
+  if (bills.some((bill) => payableOf(bill) !== payableOf(row)))
+    throw new Fault("6000", "The accounts payable of a payment and its bill differ");
+}
+
+const payableOf = (row: Body): unknown => (row["APAccountRef"] as Body | undefined)?.["value"];
 
 const STATUSES: Readonly<Record<string, { field: string; values: readonly string[] }>> = {
   Estimate: { field: "TxnStatus", values: ["Pending", "Accepted", "Closed", "Rejected"] },

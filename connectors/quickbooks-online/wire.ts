@@ -365,6 +365,8 @@ export const SIDES = {
     payment: "Payment",
     party: "Customer",
     partyRef: "CustomerRef",
+    /** The account that it is owed on. */
+    accountRef: "ARAccountRef",
     role: "customer",
     detail: "SalesItemLineDetail",
     /** Payments where documents link them. */
@@ -376,6 +378,7 @@ export const SIDES = {
     payment: "BillPayment",
     party: "Vendor",
     partyRef: "VendorRef",
+    accountRef: "APAccountRef",
     role: "vendor",
     detail: "ItemBasedExpenseLineDetail",
     /** `BillPaymentCheck`, `BillPaymentCreditCard` */
