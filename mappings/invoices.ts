@@ -218,8 +218,8 @@ function likenessOf(
 
 /**
  * Lines and taxes of an invoice, every amount of them in cents. The platform does not promise that its figures agree
- * (specification 2.4); the books need them to, to the cent. A fraction of a cent is rounded half to even where the
- * rounded amounts come to the sum that the invoice says; sums are never rounded.
+ * (specification 2.4); the books need them to, to the cent. A fraction of a cent is rounded where the rounded
+ * amounts come to the sum that the invoice says, half to even or half up as the sum shows; sums are never rounded.
  * @throws Refused `does-not-add-up`; `no-cents` where only the fractions add up
  */
 function inWholeCents(invoice: Invoice): Pick<Invoice, "lineItems" | "taxLines"> {
@@ -241,11 +241,13 @@ function addedUp<P extends Part>(
   parts: readonly P[],
   sum: Decimal,
 ): (() => P[]) | null {
-  const rounded = parts.map((part) => {
-    const cents = part.amount.round(2);
-    return cents.equals(part.amount) ? part : withAmount(part, cents);
-  });
-  if (amountOf(rounded).equals(sum)) return () => rounded;
+  for (const half of ["even", "away"] as const) {
+    const rounded = parts.map((part) => {
+      const cents = part.amount.round(2, half);
+      return cents.equals(part.amount) ? part : withAmount(part, cents);
+    });
+    if (amountOf(rounded).equals(sum)) return () => rounded;
+  }
   if (!amountOf(parts).equals(sum)) return null;
   return () => parts.map((part) => withAmount(part, inCents(field, part.amount)));
 }
