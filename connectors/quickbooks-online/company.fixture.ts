@@ -318,6 +318,8 @@ export class Company {
     if (number !== undefined && isTaken && !isTwice)
       throw new Fault("6140", `Duplicate Document Number: ${word(number)}`);
     if (table === "Payment" || table === "BillPayment") this.#checkPaid(body);
+    // Of a vendor Intuit keeps none (QuickBooks-V3-DotNET-SDK, issue 365).
+    if (table === "Vendor") delete body["Notes"];
     const row = this.enter(table, body);
     if (table === "Payment" || table === "BillPayment") this.#pay(table, row);
     return row;

@@ -20,6 +20,7 @@ import { openCompany } from "./company-server.fixture.ts";
 import {
   deliver,
   never,
+  newNotebook,
   opened,
   orderDocument,
   requestOf,
@@ -119,7 +120,9 @@ for (const [name, one] of Object.entries(CASES))
   test(`${name}: cut off at every write, and sent by the next process, it is in the books exactly once`, async () => {
     const company = await openCompany();
     const config = settings(company);
-    const sinkOf = (sink: string): Sink => opened(config).sinks[sink] as Sink;
+    // The store's, which outlives a process.
+    const notebook = newNotebook();
+    const sinkOf = (sink: string): Sink => opened(config, { notebook }).sinks[sink] as Sink;
     let number = 0;
     for (let round = 0; round < ROUNDS; round++)
       for (let write = 1; write <= one.writes; write++)
@@ -181,6 +184,6 @@ function effectsOf(company: Company, sink: string, id: string) {
   return {
     documents: count(TABLES[sink] ?? [], "PrivateNote", new RegExp(`:(?:id-)?${id}(?: |$)`)),
     settlements: count(["Payment"], "PrivateNote", new RegExp(`platform:id-${id}(?: |$)`)),
-    parties: count(["Customer", "Vendor"], "Notes", new RegExp(`platform:company-${id}$`)),
+    parties: count(["Customer", "Vendor"], "CompanyName", new RegExp(`^${id}$`)),
   };
 }

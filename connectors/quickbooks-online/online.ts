@@ -8,6 +8,7 @@ import type { Party } from "../../src/ledger/documents.ts";
 import { markOf } from "../../src/ledger/entries.ts";
 import { type Entry, LedgerError, type LedgerSide } from "../../src/ledger/port.ts";
 import { conditionsIn, rowsIn, unitedPages } from "../../src/ledger/stamps.ts";
+import { notes } from "../../src/ledger/table.ts";
 import {
   BOOKS,
   expectOwnCurrency,
@@ -92,6 +93,7 @@ export function openOnline(config: QuickbooksOnlineConfig, surroundings: Surroun
   return {
     config,
     surroundings,
+    notebook: surroundings.notebook ?? notes(),
     wire,
     names,
     /** What the company has set; kept for ten minutes. @throws LedgerError */
@@ -238,9 +240,12 @@ export const quoted = (text: string): string =>
 
 /* Customers and vendors in QuickBooks Online. Documents and links call them by their ids: `C-58`, `V-77`. */
 
-export function partyList({ wire, config }: Online, side: LedgerSide): PartyList {
+export function partyList(online: Online, side: LedgerSide): PartyList {
+  const { wire, config } = online;
   const { role, party: entity } = SIDES[side];
   const all = { entity, where: [ANY] };
+  const read = partyRow(online, side);
+  const memory = memoryOf(online, side);
   return {
     side: role,
     id: /^\d{1,15}$/,
@@ -248,23 +253,55 @@ export function partyList({ wire, config }: Online, side: LedgerSide): PartyList
     most: NAME_MOST.online,
     held: oneLine,
     sameName: config.sameName,
-    taken: "6240",
+    taken: TAKEN,
     called: ({ id }) => partyCode(role, id),
     async find({ ids: Id = [], names = [] }, signal) {
       const DisplayName = spelt(names);
-      return (await having(wire, entity, { Id, DisplayName }, signal, [ANY])).map(partyRow);
+      return (await having(wire, entity, { Id, DisplayName }, signal, [ANY])).map(read);
     },
-    list: (from, signal) => listed(wire, [all], from, signal, (rows) => rows.map(partyRow)),
+    list: (from, signal) => listed(wire, [all], from, signal, (rows) => rows.map(read)),
     async notes(since, signal) {
       const changed = { ...all, stamp: "LastUpdatedTime", from: since } as const;
       return (await walked(wire, changed, signal)).map((row) => ({
         id: row.needed("Id"),
         at: stampOf(row),
-        notes: row.text("Notes"),
+        notes: read(row).notes,
       }));
     },
-    write: async (party, name, call) =>
-      partyCode(role, await wire.write(entity, partyBody(party, name), call)),
+    async write(party, name, call) {
+      // Before it is made: an answer that is lost would leave it nobody's.
+      memory.set(name, markOf(party.companyId));
+      try {
+        return partyCode(role, await wire.write(entity, partyBody(party, name), call));
+      } catch (error) {
+        if (error instanceof LedgerError && error.code === TAKEN) memory.set(name, null);
+        throw error;
+      }
+    },
+  };
+}
+
+/** A name that another record has. */
+const TAKEN = "6240";
+
+/**
+ * Intuit's interface neither keeps nor tells the notes of a vendor (issue 365 of its .NET SDK): the store remembers for which
+ * company one was made, by its name until it was seen, then by its id.
+ */
+function memoryOf({ notebook }: Online, side: LedgerSide) {
+  const key = (name: string): string => `notes of ${SIDES[side].role} ${name}`;
+  const set = (name: string, text: string | null): void =>
+    side === "purchase" ? notebook.set(key(name), text) : undefined;
+  return {
+    set,
+    notesOf(id: string, name: string): string | null {
+      const made = notebook.get(key(name)) ?? null;
+      if (made === null) return notebook.get(key(id)) ?? null;
+      set(id, made);
+      // Another one may have this name from now on.
+      set(name, null);
+      return made;
+    },
   };
 }
 
@@ -284,29 +321,31 @@ function nameOf(row: Element, field: string) {
   return { name: active ? shown : nameBefore(shown), active };
 }
 
-export function partyRow(row: Element): PartyRow {
-  const address = row.child("BillAddr");
-  const at = (name: string): string | null => address?.text(name) ?? null;
-  const { name, active } = nameOf(row, "DisplayName");
-  return {
-    ...identityOf(row),
-    name,
-    title: name,
-    notes: row.text("Notes"),
-    email: row.child("PrimaryEmailAddr")?.text("Address") ?? null,
-    phone: row.child("PrimaryPhone")?.text("FreeFormNumber") ?? null,
-    address: address && {
-      lines: ["Line1", "Line2", "Line3"].map(at),
-      city: at("City"),
-      state: at("CountrySubDivisionCode"),
-      zip: at("PostalCode"),
-      country: at("Country"),
-    },
-    active,
-    currency: row.ref("CurrencyRef").id,
-    isJob: false,
+export const partyRow =
+  (online: Online, side: LedgerSide) =>
+  (row: Element): PartyRow => {
+    const address = row.child("BillAddr");
+    const at = (name: string): string | null => address?.text(name) ?? null;
+    const { name, active } = nameOf(row, "DisplayName");
+    return {
+      ...identityOf(row),
+      name,
+      title: name,
+      notes: row.text("Notes") ?? memoryOf(online, side).notesOf(row.needed("Id"), name),
+      email: row.child("PrimaryEmailAddr")?.text("Address") ?? null,
+      phone: row.child("PrimaryPhone")?.text("FreeFormNumber") ?? null,
+      address: address && {
+        lines: ["Line1", "Line2", "Line3"].map(at),
+        city: at("City"),
+        state: at("CountrySubDivisionCode"),
+        zip: at("PostalCode"),
+        country: at("Country"),
+      },
+      active,
+      currency: row.ref("CurrencyRef").id,
+      isJob: false,
+    };
   };
-}
 
 /** Members stand in the order of Intuit's schema. */
 export const partyBody = ({ companyId, name }: Party, DisplayName: string): object => ({

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { defineMapping, type Item, type Sink } from "../../src/core/contract.ts";
+import { defineMapping, type Item, type Sink, type Source } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { stringifyExact } from "../../src/core/json.ts";
 import { push, runFlow } from "../../src/engine/daemon.ts";
@@ -299,6 +299,34 @@ describe("an invoice", () => {
     refused.enter("Vendor", { DisplayName: "CUST-1" });
     const sink = sinkOf(refused, "invoices", { sameName: "refuse" });
     expect(await deliver(sink, item)).toMatchObject({ fault: { code: "name-taken" } });
+  });
+
+  test("of a supplier whose name a customer has is booked on the same vendor each time, and the platform is told whose it is", async () => {
+    const company = await openCompany();
+    company.enter("Customer", { DisplayName: "CUST-1" });
+    const { sinks, sources } = opened(settings(company));
+    const bills = sinks["bills"] as Sink;
+    for (const number of ["R-1", "R-2"])
+      expect(await deliver(bills, itemOf(billDocument(number)))).toMatchObject(DONE);
+    const [vendor, ...others] = company.rows("Vendor");
+    expect(vendor).toMatchObject({ DisplayName: "CUST-1 (V)" });
+    expect(others).toEqual([]);
+    expect(company.rows("Bill").map(({ VendorRef }) => VendorRef)).toMatchObject([
+      { value: vendor?.Id },
+      { value: vendor?.Id },
+    ]);
+    const told = [];
+    const reading = { signal: never, known: () => null, stored: () => false };
+    for await (const { changes } of (sources["parties"] as Source).read(null, reading))
+      told.push(...changes.map(({ text }) => text));
+    expect(told).toContainEqual(
+      expect.stringMatching(new RegExp(`"code":"V-${vendor?.Id}".*"companyId":"company-1"`)),
+    );
+    // A store that is new: its name counts.
+    expect(await deliver(sinkOf(company, "bills"), itemOf(billDocument("R-3")))).toMatchObject(
+      DONE,
+    );
+    expect(company.rows("Vendor")).toHaveLength(1);
   });
 
   test.each([

@@ -117,7 +117,9 @@ export const partySource = (online: Online, telling: Telling<never>): Source => 
         const { party, role } = SIDES[side];
         const Id = idsOf(rows, party);
         const found = await having(online.wire, party, { Id }, signal, [ANY]);
-        changes.push(...found.flatMap((row) => toldParty(role, partyRow(row)) ?? []));
+        changes.push(
+          ...found.map(partyRow(online, side)).flatMap((row) => toldParty(role, row) ?? []),
+        );
       }
       return changes;
     },

@@ -552,7 +552,9 @@ export function partyTable(
     rows: readonly PartyRow[],
   ): FoundParty[] {
     const id = idIn(list, code);
-    const named = (row: PartyRow): boolean => row.id === id || sameName(row.name, code);
+    const names = namesOf(list, code);
+    const name = names.find((one) => rows.some((row) => sameName(row.name, one))) ?? code;
+    const named = (row: PartyRow): boolean => row.id === id || sameName(row.name, name);
     const those = rows.filter((row) => named(row) || platformIdIn(row.notes) === mark);
     const isSure = (row: PartyRow): boolean => row.id === id || platformIdIn(row.notes) === mark;
     const hasSure = those.some(isSure);
@@ -584,7 +586,9 @@ export function partyTable(
           return (await list.find({ ids: lasting }, signal)).map((row) => found(row));
         const codes = desired.map(({ number }) => number);
         const ids = codes.flatMap((code) => idIn(list, code) ?? []);
-        const names = codes.filter((code) => list.namesLikeIds || idIn(list, code) === null);
+        const names = codes.flatMap((code) =>
+          list.namesLikeIds || idIn(list, code) === null ? namesOf(list, code) : [],
+        );
         const named = await list.find({ ids, names }, signal);
         const absent = desired.filter((one) => foundFor(one, named).length === 0);
         const marks = absent.map(({ mark }) => mark);
@@ -599,6 +603,10 @@ export function partyTable(
   };
 }
 
+/** Under which one of this code may have been made: the first that is there counts. */
+const namesOf = ({ side, most, sameName }: PartyList, code: string): string[] =>
+  sameName === "suffix" ? [code, suffixed(code, side, most)] : [code];
+
 /** Under its code, else under the code with the suffix of its list. @throws Refused, LedgerError */
 async function create(list: PartyList, party: Party, call: Call): Promise<string> {
   const { side, most } = list;
@@ -607,7 +615,7 @@ async function create(list: PartyList, party: Party, call: Call): Promise<string
     throw new Refused({
       code: "party-gone",
       message: `the ${side} ${code} (${party.name}) is not in QuickBooks any more: it was deleted or merged`,
-      next: `Write ${markOf(party.companyId)} into the notes of the ${side} in QuickBooks that counts now; then retry.`,
+      next: `Name the ${side} that counts now in the cross-reference, or write ${markOf(party.companyId)} into its notes in QuickBooks (QuickBooks Online keeps them of customers alone); then retry.`,
       field: "party",
     });
   const name = partyName(code, most, list.held);
