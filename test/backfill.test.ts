@@ -139,7 +139,7 @@ test("a past period is read beside a live flow: killed between pages it goes on 
   expect(new Set(delivered).size).toBe(delivered.length);
 
   // Once more, over everything: nothing is new, nothing goes out, nothing moves.
-  const again = await backfills().run(filling({ to: "2026-11-30", share: 50 }), null);
+  const again = await backfills().run(filling({ to: engine.dayOf(at), share: 50 }), null);
   expect(again).toMatchObject({ state: "done", records: 159, received: 0 });
   await push(engine, flow, never);
   expect(numbers()).toEqual(delivered);

@@ -117,7 +117,10 @@ export function evidence(program: Command): void {
     ({ file, args: [folder = ""], options }) =>
       make(file, folder, { from: options["from"] ?? null, to: options["to"] ?? null }),
   )
-    .option("--from <day>", "the first day (default: the first of this month)")
+    .option(
+      "--from <day>",
+      "the first day (default: the first of this month, until the 10th of the one before)",
+    )
     .option("--to <day>", "the last day (default: today)");
   addCommand(
     parent,

@@ -46,7 +46,10 @@ export function reconcile(program: Command): void {
     },
     (given) => (given.options["journal"] === undefined ? oneIfCsv(given) : "one"),
   )
-    .option("--from <day>", "the first day (default: the first of this month)")
+    .option(
+      "--from <day>",
+      "the first day (default: the first of this month, until the 10th of the one before)",
+    )
     .option("--to <day>", "the last day (default: today)")
     .option("--flow <name>", "the kind of records of one flow alone")
     .option("--last", "what earlier runs found and is not settled; asks neither side")

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Kind } from "../core/kinds.ts";
 import { documentStates, orders } from "../core/record.ts";
+import { dayBefore } from "../core/time.ts";
 
 export const text = z.string().min(1).max(1000);
 /** A calendar day of the company, and a month (`2026-10`). */
@@ -12,7 +13,10 @@ const month = z.string().regex(/^\d{4}-\d{2}$/);
 export const Person = z.strictObject({ by: text, note: text });
 export type Person = Readonly<z.infer<typeof Person>>;
 
-/** Days are the company's, both included; null: from the first of this month, until today. `flow`: its kind of records alone. */
+/** The first of a day's month; of its first ten days that of the month before, which is being closed then. */
+export const usualBegin = (day: string): string => `${dayBefore(day, 10).slice(0, 8)}01`;
+
+/** Days are the company's, both included; null: from the usual begin ({@link usualBegin}), until today. `flow`: its kind of records alone. */
 export const Reconciling = z.strictObject({
   from: text.nullable(),
   to: text.nullable(),

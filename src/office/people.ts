@@ -6,7 +6,14 @@ import { parseExact } from "../core/json.ts";
 import { type Engine, type Flow, referencesOf } from "../engine/engine.ts";
 import { acceptList } from "../engine/pull.ts";
 import type { AuditRow } from "../store/quarantine.ts";
-import type { AddingRow, AuditAsked, Person, Backfilling, Reconciling } from "./asked.ts";
+import {
+  type AddingRow,
+  type AuditAsked,
+  type Person,
+  type Backfilling,
+  type Reconciling,
+  usualBegin,
+} from "./asked.ts";
 import { type Group, groupsOf } from "./quarantine.ts";
 import { DAY_MS, faultOfDay, HOUR_MS } from "../core/time.ts";
 import type { Backfills, Filling } from "../engine/backfill.ts";
@@ -290,8 +297,8 @@ export function expectDays<
 
 /** @throws OfficeError for days that are none, and for a flow that is not there */
 export function comparing({ auditor, flows }: OfficeParts, asked: Reconciling) {
-  const today = auditor.today();
-  const period = { from: asked.from ?? `${today.slice(0, 8)}01`, to: asked.to ?? today };
+  const to = expectDays(asked).to ?? auditor.today();
+  const period = { from: asked.from ?? usualBegin(to), to };
   expectPeriod(period);
   if (asked.flow !== null) flowNamed(flows, asked.flow);
   return { auditor, question: { period, flow: asked.flow, askedBy: asked.by } };

@@ -1,12 +1,12 @@
 /** Do both sides agree over a period, as each says now? Differences first, then counts and sums; for paper, too. */
 import { Decimal } from "../../core/decimal.ts";
-import { calendarOf, dayBefore } from "../../core/time.ts";
+import { calendarOf, lastDayOf } from "../../core/time.ts";
 import { asCsv, SUMS } from "../../reconcile/evidence.ts";
 import type { Report } from "../../reconcile/report.ts";
 import { OfficeError } from "../../core/errors.ts";
 import { sha256Hex } from "../../core/keys.ts";
 import type { KnownDifference } from "../../office/answers.ts";
-import type { Reconciling } from "../../office/asked.ts";
+import { type Reconciling, usualBegin } from "../../office/asked.ts";
 import {
   ago,
   at,
@@ -111,13 +111,9 @@ const periodForm = (
 /** Of this month so far; in its first days of the one before, which is closed then. */
 function usualPeriod({ site, nowMs }: Asked): { from: string; to: string } {
   const today = calendarOf(site.timeZone)(new Date(nowMs).toISOString());
-  if (Number(today.slice(8)) > CLOSING_DAYS) return { from: firstOf(today), to: today };
-  const to = dayBefore(firstOf(today));
-  return { from: firstOf(to), to };
+  const from = usualBegin(today);
+  return { from, to: [lastDayOf(from.slice(0, 7)), today].toSorted()[0] ?? today };
 }
-
-const firstOf = (day: string): string => `${day.slice(0, 8)}01`;
-const CLOSING_DAYS = 10;
 
 /** The form by which a person accepts a difference as it is. */
 const mayStay = ({ flow, number }: KnownDifference, asked: Asked): Html | null =>
