@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 
 /**
  * What is asked for in one turn of this process, or while its like is under way, goes together: `most` at a time, answered in their order.
@@ -28,6 +28,13 @@ export function together<Item, Reply>(
   };
 }
 
-/** What comes of it, but waits no longer than `ms`: it goes on by itself then. */
-export const within = <Came>(ms: number, work: Promise<Came>): Promise<Came | undefined> =>
-  Promise.race([work, setTimeout(ms, undefined, { ref: false })]);
+/** What comes of it, but waits no longer than `ms`: it goes on by itself then. No timer is left behind: each request waits so. */
+export async function within<Came>(ms: number, work: Promise<Came>): Promise<Came | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, ms, undefined).unref();
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
