@@ -357,8 +357,7 @@ export const rackPrices: SinkPart = {
   }),
   ids: (data, { body }) => (countIn(data) === null ? null : pricesIn(body).map(nameOfPrice)),
   // What it left out is not specified to be told; neither is whether a price that it had already counts.
-  isInPart: (data, { body }) =>
-    (countIn(data) ?? Infinity) < new Set(pricesIn(body).map(nameOfPrice)).size,
+  isInPart: (data, ids) => (countIn(data) ?? Infinity) < new Set(ids).size,
   find: findPrices,
 };
 

@@ -336,8 +336,8 @@ export interface SinkPart {
   readonly write: (items: readonly Item[]) => { readonly target: string; readonly body: unknown };
   /** What the platform calls each item, by an answer's data; null when that does not tell. By default the record's own id. */
   readonly ids?: (data: unknown, request: Outgoing) => readonly (string | null)[] | null;
-  /** Does an answer's data count less than was sent? */
-  readonly isInPart?: (data: unknown, request: Outgoing) => boolean;
+  /** Does an answer's data count less than these ids, which were sent? */
+  readonly isInPart?: (data: unknown, ids: readonly (string | null)[]) => boolean;
   /** Looks for what was written. @throws SourceUnavailable */
   readonly find: (context: SinkContext, request: Outgoing, memory?: Memory) => Promise<Finding>;
   /** The same for a PUT, where that is looked for otherwise. @throws SourceUnavailable */
@@ -390,8 +390,9 @@ export function openSink(part: SinkPart, opened: Omit<SinkContext, "behindMs">):
       let [isOpen, isInPart] = [false, false];
       const read = (data: unknown): ReturnType<typeof ids> => {
         isOpen = unfinished?.isOpen(data) ?? false;
-        isInPart = part.isInPart?.(data, request) ?? false;
-        return ids(data, request);
+        const named = ids(data, request);
+        isInPart = named !== null && (part.isInPart?.(data, named) ?? false);
+        return named;
       };
       const answer = answerOf(exchange, read, new Date(clock.now().wallMs), method);
       if (isInPart)
