@@ -270,11 +270,11 @@ export function partyList(online: Online, side: LedgerSide): PartyList {
     },
     async write(party, name, call) {
       // Before it is made: an answer that is lost would leave it nobody's.
-      memory.set(name, markOf(party.companyId));
+      memory?.set(name, markOf(party.companyId));
       try {
         return partyCode(role, await wire.write(entity, partyBody(party, name), call));
       } catch (error) {
-        if (error instanceof LedgerError && error.code === TAKEN) memory.set(name, null);
+        if (error instanceof LedgerError && error.code === TAKEN) memory?.set(name, null);
         throw error;
       }
     },
@@ -289,9 +289,9 @@ const TAKEN = "6240";
  * company one was made, by its name until it was seen, then by its id.
  */
 function memoryOf({ notebook }: Online, side: LedgerSide) {
+  if (side === "sale") return null;
   const key = (name: string): string => `notes of ${SIDES[side].role} ${name}`;
-  const set = (name: string, text: string | null): void =>
-    side === "purchase" ? notebook.set(key(name), text) : undefined;
+  const set = (name: string, text: string | null): void => notebook.set(key(name), text);
   return {
     set,
     notesOf(id: string, name: string): string | null {
@@ -321,9 +321,9 @@ function nameOf(row: Element, field: string) {
   return { name: active ? shown : nameBefore(shown), active };
 }
 
-export const partyRow =
-  (online: Online, side: LedgerSide) =>
-  (row: Element): PartyRow => {
+export function partyRow(online: Online, side: LedgerSide) {
+  const memory = memoryOf(online, side);
+  return (row: Element): PartyRow => {
     const address = row.child("BillAddr");
     const at = (name: string): string | null => address?.text(name) ?? null;
     const { name, active } = nameOf(row, "DisplayName");
@@ -331,7 +331,7 @@ export const partyRow =
       ...identityOf(row),
       name,
       title: name,
-      notes: row.text("Notes") ?? memoryOf(online, side).notesOf(row.needed("Id"), name),
+      notes: row.text("Notes") ?? memory?.notesOf(row.needed("Id"), name) ?? null,
       email: row.child("PrimaryEmailAddr")?.text("Address") ?? null,
       phone: row.child("PrimaryPhone")?.text("FreeFormNumber") ?? null,
       address: address && {
@@ -346,6 +346,7 @@ export const partyRow =
       isJob: false,
     };
   };
+}
 
 /** Members stand in the order of Intuit's schema. */
 export const partyBody = ({ companyId, name }: Party, DisplayName: string): object => ({
