@@ -162,7 +162,10 @@ describe("invoices", () => {
     const { file, invoice, invoices, wire } = desk();
     const [one, other] = [invoice(), invoice({ RefNumber: "FL-2" })];
     expect((await invoices()).get(one.id)).toMatchObject({ number: "FL-1", state: "posted" });
-    await wire.write({ name: "TxnVoid", values: { TxnVoidType: "Invoice", TxnID: one.id } }, never);
+    await wire.write(
+      [{ name: "TxnVoid", values: { TxnVoidType: "Invoice", TxnID: one.id } }],
+      never,
+    );
     file.remove("Invoice", other.id);
     const told = await invoices();
     expect(told.get(one.id)).toMatchObject({ number: one.id, state: "cancelled" });

@@ -64,7 +64,7 @@ export const asking = (
   exchange: (asked: Asked, signal: AbortSignal) => Promise<string>,
   newId: () => string = () => randomBytes(12).toString("hex"),
 ) => {
-  /** Queries: one reply each. Nothing found is no error. */
+  /** One reply each. Of queries, nothing found is no error. */
   const read = async (requests: readonly Request[], signal: AbortSignal) => {
     const replies = await exchanged(exchange, newId(), requests, signal);
     for (const { code, message } of replies) if (!isDone(code)) throw said(code, message);
@@ -74,9 +74,9 @@ export const asking = (
   };
   return {
     read,
-    /** One change. */
-    write: async (request: Request, signal: AbortSignal) =>
-      (await read([request], signal))[0] as Reply,
+    /** Changes, in one document: QuickBooks stops at the first that it refuses. The last one's reply. */
+    write: async (requests: readonly Request[], signal: AbortSignal) =>
+      (await read(requests, signal)).at(-1) as Reply,
   };
 };
 
@@ -542,7 +542,7 @@ export function openRecords(wire: Asker) {
     /** The record that a change made, or left. */
     async write(name: string, content: Values, signal: AbortSignal) {
       const { rets, code, message } = await wire.write(
-        { name, values: { [name]: content } },
+        [{ name, values: { [name]: content } }],
         signal,
       );
       const [ret] = rets;
@@ -553,7 +553,7 @@ export function openRecords(wire: Asker) {
     },
     /** A void names no version: a change of nothing before it does, and QuickBooks stops at the first that it refuses. */
     cancel: (type: string, row: Pick<DocumentRow, "id" | "version">, signal: AbortSignal) =>
-      wire.read(
+      wire.write(
         [
           { name: `${type}Mod`, values: { [`${type}Mod`]: heldOf(row) } },
           { name: "TxnVoid", values: { TxnVoidType: type, TxnID: row.id } },
