@@ -149,8 +149,7 @@ credentials | refuses our user name or password | Correct queue.username and que
 no-right | does not allow our user what fuelbridge needs | Give the user of queue.username all commands and keys of this database. | NOPERM
 replica | is a replica, which nobody can write to | Let queue.url name the primary. | READONLY
 disk | cannot write to its disk and takes nothing | See its log: its disk is full or broken. | MISCONF
-loading | is still reading its data | Wait: work goes on by itself. | LOADING
-evicts | throws data away when its memory is full | Set "maxmemory-policy noeviction" in its configuration; work goes on by itself. | maxmemory-policy`);
+loading | is still reading its data | Wait: work goes on by itself. | LOADING`);
 
 function explain(place: string, error: Error, lastFault: Error | null): Trouble {
   const at = `Redis at ${place}`;
@@ -224,9 +223,13 @@ export function watch(
       note("redis can lose jobs", { detail, next });
     }
     const policy = of("maxmemory_policy") ?? "unknown";
-    // BullMQ works over a Redis that throws data away, and only prints a warning.
     if (policy === "noeviction") return found();
-    return explain(hub.place, new Error(`maxmemory-policy ${policy}`), null);
+    // BullMQ works over such a Redis, and only prints a warning.
+    return {
+      code: "evicts",
+      message: `Redis at ${hub.place} throws data away when its memory is full (maxmemory-policy ${policy})`,
+      next: 'Set "maxmemory-policy noeviction" in its configuration; work goes on by itself.',
+    };
   }
   async function look(): Promise<void> {
     const now = await looking().catch(troubleOf);
