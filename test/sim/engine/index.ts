@@ -1,7 +1,7 @@
 /**
  * `npm run sim:engine -- --seeds 20000 [--from 1] [--threads 2] [--notes]`: the whole engine over both sides as models, a seed
  * at a time on each thread (by default as many as there are cores). Says after each 1,000 seeds how far it is. Exits with 1
- * when anything was lost, doubled, wrong, silent or stuck; then it prints the first such seed, and the smallest plan that
+ * when anything was lost, doubled, wrong, silent or stuck; each such seed is printed, and at the end the smallest plan that
  * still shows it. `--from N --seeds 1 --notes` repeats one with its log; `--mutant NAME` puts an old fault back (mutants.ts)
  * and ends with its first finding.
  */
@@ -41,8 +41,9 @@ const take = (seed: number, verdict: Verdict): void => {
     const kind = problem.slice(0, problem.indexOf(":"));
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
     if (first === null || seed < first.seed) first = { seed, problem };
+    print(`seed ${seed}: ${problem}`);
   }
-  if (values.notes) for (const line of [...verdict.notes, ...verdict.problems]) print(line);
+  if (values.notes) for (const line of verdict.notes) print(line);
   if (++taken % 1_000 === 0) print(`${taken} seeds, with a finding: ${first?.seed ?? "none"}`);
 };
 let next = from;
@@ -82,9 +83,7 @@ if (never.length > 0) print(`never: ${never.join(", ")}`);
 if (values.notes)
   for (const [name, count] of [...hits].toSorted(([one], [other]) => (one < other ? -1 : 1)))
     print(`  ${name} ${count}`);
-if (first !== null) {
-  print(`first: seed ${first.seed}: ${first.problem}`);
-}
+if (first !== null) print(`first: seed ${first.seed}: ${first.problem}`);
 if (first !== null && values.mutant === undefined) {
   const { weather, deeds } = await shrunk(
     planOf(first.seed),

@@ -52,6 +52,8 @@ export class Platform {
   readonly #world: World;
   readonly #keys = new Map<string, Kept>();
   #ids = 1;
+  /** How much longer than usual the request in hand takes: its answer comes when it is carried out. */
+  #slowMs = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -102,11 +104,10 @@ export class Platform {
     const isRead = request.method === "GET";
     const [low, high] = isRead ? [20, 200] : [50, 1_500];
     const tookMs = low + this.#world.below("latency", high);
+    this.#slowMs = 0;
     const exchange = isRead ? this.#read(request) : this.#write(request, tookMs);
-    return {
-      exchange,
-      tookMs: isTorn(exchange) ? tookMs + this.#world.below("torn after", 40_000) : tookMs,
-    };
+    const moreMs = isTorn(exchange) ? this.#world.below("torn after", 40_000) : this.#slowMs;
+    return { exchange, tookMs: tookMs + moreMs };
   }
 
   #read({ path }: PlatformRequest): Exchange {
@@ -225,6 +226,7 @@ export class Platform {
     const world = this.#world;
     const slowMs = world.happens("slow") ? 20_000 + world.below("slow for", 60_000) : 0;
     const ends = world.time + tookMs + slowMs;
+    this.#slowMs = slowMs;
     const timesOut = world.happens("timed out");
     const fails = timesOut || world.happens("failed");
     const fate: Fate = fails
