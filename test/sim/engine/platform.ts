@@ -124,6 +124,8 @@ export class Platform {
           .filter(({ fields }) => fields["connectionId"] === ratesOf)
           .map((one) => this.shown(one)),
       });
+    if (place === `/companies/${US}/profile`)
+      return this.#answer(200, { success: true, data: PROFILE });
     const table = {
       "/invoices": this.invoices,
       "/connections": this.connections,
@@ -433,6 +435,22 @@ const searched = (platform: Platform, { fields }: Stored): string =>
   [fields["invoiceNumber"], platform.companies.get(String(fields["toCompanyId"]))?.name]
     .join(" ")
     .toLowerCase();
+
+/** Of our own company; of no other one is it told. */
+const PROFILE = {
+  id: US,
+  name: "We",
+  type: "SUPPLIER",
+  dba: null,
+  phone: null,
+  website: null,
+  logoUrl: null,
+  billingStreet: null,
+  billingCity: null,
+  billingState: null,
+  billingZip: null,
+  createdAt: "2026-01-01T00:00:00.000Z",
+};
 
 const emptyTicket = {
   orderId: null,
