@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { keptFindings, lastMatch, matchTrouble, settleFinding } from "../engine/match.ts";
 import { unreadBy } from "../engine/breakers.ts";
-import { released, unread } from "../engine/daemon.ts";
+import { released, unread } from "../engine/restored.ts";
 import {
   addRow,
   auditPage,

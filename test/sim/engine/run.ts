@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Decimal } from "../../../src/core/decimal.ts";
-import { released } from "../../../src/engine/daemon.ts";
+import { released } from "../../../src/engine/restored.ts";
 import { shownId } from "../../../src/store/statements.ts";
 import { storeFile } from "../../../src/store/database.ts";
 import { connectionOf, type Stored, US } from "./platform.ts";
