@@ -219,7 +219,8 @@ function likenessOf(
 /**
  * Lines and taxes of an invoice, every amount of them in cents. The platform does not promise that its figures agree
  * (specification 2.4); the books need them to, to the cent. A fraction of a cent is rounded where the rounded
- * amounts come to the sum that the invoice says, half to even or half up as the sum shows; sums are never rounded.
+ * amounts come to the sum that the invoice says, half to even or half up as the sum shows. Where the sum was rounded
+ * instead, the amounts that are nearest to their other cent take it. Sums are never rounded here.
  * @throws Refused `does-not-add-up`; `no-cents` where only the fractions add up
  */
 function inWholeCents(invoice: Invoice): Pick<Invoice, "lineItems" | "taxLines"> {
@@ -241,15 +242,34 @@ function addedUp<P extends Part>(
   parts: readonly P[],
   sum: Decimal,
 ): (() => P[]) | null {
-  for (const half of ["even", "away"] as const) {
+  for (const half of HALVES) {
     const rounded = parts.map((part) => {
       const cents = part.amount.round(2, half);
       return cents.equals(part.amount) ? part : withAmount(part, cents);
     });
     if (amountOf(rounded).equals(sum)) return () => rounded;
   }
-  if (!amountOf(parts).equals(sum)) return null;
-  return () => parts.map((part) => withAmount(part, inCents(field, part.amount)));
+  const exact = amountOf(parts);
+  if (exact.equals(sum))
+    return () => parts.map((part) => withAmount(part, inCents(field, part.amount)));
+  const isRounded = HALVES.some((half) => exact.round(2, half).equals(sum));
+  return isRounded ? () => toSum(parts, sum) : null;
+}
+
+const HALVES = ["even", "away"] as const;
+
+/** Each to a cent beside its amount, so that they come to the sum, which is theirs rounded. */
+function toSum<P extends Part>(parts: readonly P[], sum: Decimal): P[] {
+  const cents = parts.map(({ amount }) => amount.round(2));
+  const off = sum.minus(Decimal.sum(cents));
+  const step = off.sign < 0 ? CENT.negated() : CENT;
+  const lacks = ([at, one]: readonly [number, Decimal]): Decimal =>
+    (parts[at]?.amount ?? one).minus(one).times(step);
+  const nearest = [...cents.entries()]
+    .toSorted((one, other) => lacks(other).compare(lacks(one)))
+    .slice(0, Number(off.abs().over(CENT, 0).plain()));
+  for (const [at, one] of nearest) cents[at] = one.plus(step);
+  return parts.map((part, at) => withAmount(part, cents[at] ?? part.amount));
 }
 
 /** What else is read is read of the part itself, so that `fuelbridge map` tells it. */
