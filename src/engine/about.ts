@@ -49,10 +49,54 @@ export interface Field {
   readonly value: string;
 }
 
-/** Every value of a JSON text, or of a CSV text with a header, with its path; anything else is one field. */
+/** Every value of a JSON text, a CSV text with a header, an X12 interchange or XML, with its path; anything else is one field. */
 export function fieldsOf(text: string): Field[] {
-  return (isJson(text) ? fieldsOfJson(text) : fieldsOfCsv(text)) ?? [{ path: "", value: text }];
+  const read = isJson(text) ? fieldsOfJson(text) : (fieldsOfMarks(text) ?? fieldsOfCsv(text));
+  return read ?? [{ path: "", value: text }];
 }
+
+/** What comes again has its number before its name, as a row of a CSV text: `2.IT1.04`. Null: it is neither X12 nor XML. */
+function fieldsOfMarks(text: string): Field[] | null {
+  const read = text.startsWith("ISA") ? elementsOf : text.startsWith("<?xml") ? leavesOf : null;
+  const seen = new Map<string, number>();
+  const fields = Array.from(read?.(text) ?? [], ([name, value]) => {
+    const at = (seen.get(name) ?? 0) + 1;
+    seen.set(name, at);
+    return { path: at === 1 ? name : `${at}.${name}`, value };
+  });
+  return fields.length === 0
+    ? null
+    : fields.filter(({ value }) => value !== "").slice(0, FIELDS_MAX);
+}
+
+// What numbers and dates the sent file itself is left out.
+
+/** Elements of XML with text and nothing else in them. */
+const leavesOf = (text: string): Iterable<[name: string, value: string]> =>
+  text
+    .replaceAll(/<(EDI_DC40)\b.*?<\/\1>/gs, "")
+    .matchAll(/<([^\s<>/!?]+)[^<>]*>([^<>]*)<\/\1>/g)
+    .map(([, name = "", value = ""]) => [
+      name,
+      value.replaceAll(/&(\w+);/g, (entity, of: string) => ENTITIES.get(of) ?? entity),
+    ]);
+const ENTITIES = new Map(Object.entries({ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }));
+
+/** Elements of X12: its head says what separates them, and what ends a segment. */
+function elementsOf(text: string): [name: string, value: string][] {
+  const [between, end] = [text.charAt(3), text.charAt(105)];
+  if (end === "") return [];
+  return text.split(end).flatMap((segment) => {
+    const [id = "", ...elements] = segment.trim().split(between);
+    return ENVELOPE.has(id)
+      ? []
+      : elements.map((value, at): [string, string] => [
+          `${id}.${String(at + 1).padStart(2, "0")}`,
+          value,
+        ]);
+  });
+}
+const ENVELOPE: ReadonlySet<string> = new Set(["ISA", "GS", "ST", "SE", "GE", "IEA"]);
 
 const isJson = (text: string): boolean => /^\s*[[{"]/.test(text) && !/^"[^"\n]*",/.test(text);
 

@@ -19,7 +19,25 @@ test("a sent file with a header is told field by field, as JSON is, so that both
   ]);
 });
 
-test.each(["ISA*00*~", "<IDOC><A>1</A></IDOC>", "one line, of text", '{"cut', ""])(
+test("what is sent as XML or X12 is told element by element, without the numbers of its envelope", () => {
+  const xml =
+    '<?xml version="1.0"?><IDOC BEGIN="1"><E1 S="1"><A>1</A><B/></E1><E1><A>2 &amp; 3</A></E1></IDOC>';
+  expect(fieldsOf(xml)).toEqual([
+    { path: "A", value: "1" },
+    { path: "2.A", value: "2 & 3" },
+  ]);
+  const head =
+    "ISA*00*          *00*          *ZZ*US             *ZZ*THEM           *261118*1600*U*00401*000000001*0*P*>~";
+  expect(fieldsOf(`${head}\nST*850*0001~\nPO1*1*8000*GA~PO1*2**GA~SE*4*0001~`)).toEqual([
+    { path: "PO1.01", value: "1" },
+    { path: "PO1.02", value: "8000" },
+    { path: "PO1.03", value: "GA" },
+    { path: "2.PO1.01", value: "2" },
+    { path: "2.PO1.03", value: "GA" },
+  ]);
+});
+
+test.each(["ISA*00*~", "a < b, <c>", "one line, of text", '{"cut', ""])(
   "%j is one field as it is",
   (text) => {
     expect(fieldsOf(text)).toEqual([{ path: "", value: text }]);

@@ -336,6 +336,8 @@ test("an order goes out as 850, once; a version that says something else is for 
   await runFlow(engine, flows.orders, never);
   expect(got("orders")).toHaveLength(1);
   expect(causes()).toEqual(["orders: changed-after-delivery"]);
+  const [told] = select(engine, [flows.orders], "all");
+  expect(told?.row.cause).toMatch(/:\nN9\.01: nothing, now ZZ\n.*\nMSG\.01: nothing, now Gate B$/);
 });
 
 test("of two orders of one number the first alone goes out, once, whatever changes later", async () => {
