@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { times } from "../../test/conformance/support.ts";
 import { testClock } from "../../test/support/clock.ts";
-import type { Exchanger } from "./client.ts";
-import { allPages, type PageEnd, recordAt } from "./reading.ts";
+import type { Exchange, Exchanger } from "./client.ts";
+import { allPages, type PageEnd, patiently, recordAt } from "./reading.ts";
 
 /** The list's pages by their counts, the last one repeated; `total`: what it says it has. */
 async function read(counts: readonly number[], total: number | null, ends: boolean, isWalk = true) {
@@ -75,3 +75,20 @@ test.each([
   if (message === null) expect(await read).toBeNull();
   else await expect(read).rejects.toThrow(`/orders/1 could not be read: ${message}`);
 });
+
+test.each([
+  [204, ""],
+  [202, '{"success":true}'],
+  [200, '{"success":true,"da'],
+])(
+  "a read that is answered %i %j once is asked again: no list is empty for it",
+  async (status, text) => {
+    const list: Exchange = { kind: "answer", status: 200, headers: {}, text: '{"success":true}' };
+    const answers: Exchange[] = [{ ...list, status, text }, list];
+    const exchange = async (): Promise<Exchange> => answers.shift() ?? list;
+    const client = { exchange } as unknown as Exchanger;
+    expect(await patiently({ client, clock: testClock(), purpose: "poll" }, "/invoices")).toBe(
+      list,
+    );
+  },
+);

@@ -45,7 +45,8 @@ export async function patiently(
   for (let tries = 1; ; tries++) {
     const exchange = await client.exchange(request);
     const now = new Date(clock.now().wallMs);
-    const torn = exchange.kind === "answer" && exchange.status === 200 && !isJson(exchange.text);
+    const isWhole = exchange.kind === "answer" && exchange.status === 200 && isJson(exchange.text);
+    const torn = exchange.kind === "answer" && exchange.status < 300 && !isWhole;
     if ((!isPassing(exchange) && !torn) || tries >= TRIES || isQuota(exchange, now))
       return exchange;
     const pause = waitOf(exchange, now) ?? 250 * 2 ** tries * (0.5 + clock.chance() / 2);
