@@ -3,10 +3,11 @@ import type { Item, Outgoing, Sink } from "../../src/core/contract.ts";
 import { Decimal } from "../../src/core/decimal.ts";
 import { Refused } from "../../src/core/errors.ts";
 import { isLongRun, numbers } from "../../test/support/runs.ts";
+import { fileOf } from "../../test/support/tryton-file.ts";
 import { trytonIsThere, useTryton } from "../../test/support/tryton.ts";
 import type { OrderDocument, ShipmentDocument } from "../../src/ledger/documents.ts";
 import { orderSink, shipmentSink } from "./sinks.fixture.ts";
-import { missingOf, ORDERED, PICKING, UNSHIPPED } from "./sink.fixture.ts";
+import { between, missingOf, ORDERED, PICKING, UNSHIPPED } from "./sink.fixture.ts";
 import { type Desk, deskIn, deskOf } from "./sources/source.fixture.ts";
 
 const d = (text: string) => Decimal.of(text);
@@ -237,6 +238,32 @@ describe.skipIf(!trytonIsThere)("delivery tickets into Tryton", () => {
     });
     const never = ticket({ id: "never", number: "DT-3", status: "cancelled" });
     expect(await request(desk, never).send()).toMatchObject({ outcome: "done", ids: [null] });
+  });
+
+  test("a shipment that a clerk changes just before it is received is received as the ticket has it", async () => {
+    const { desk, booked } = await withOrder("purchase");
+    const issued = ticket({ type: "in", status: "waiting", order: booked });
+    await request(desk, issued).send();
+    // SQLite tells seconds apart, no less.
+    const old = "'2026-01-01 00:00:00'";
+    fileOf(desk.database).exec(
+      `UPDATE stock_shipment_in SET create_date = ${old}, write_date = ${old}`,
+    );
+    let changes = 0;
+    const before = async (method: string): Promise<void> => {
+      if (!method.endsWith("shipment.in.receive") || changes++ > 0) return;
+      const move = (await rowsOf(desk, "stock.move")).at(-1);
+      const incoming_moves = [["write", [move?.["id"]], { quantity: 1 }]];
+      await desk.clerk.call("model.stock.shipment.in.write", [[1], { incoming_moves }]);
+    };
+    const signed = { ...issued, status: "done" as const };
+    const received = request({ ...desk, books: between(desk.books, { before }) }, signed);
+    expect(await received.send()).toMatchObject({ outcome: "done" });
+    expect(changes).toBe(2);
+    expect(await rowsOf(desk, "stock.shipment.in", "state")).toMatchObject([{ state: "done" }]);
+    expect(await rowsOf(desk, "stock.move", "state", "quantity")).toContainEqual(
+      expect.objectContaining({ state: "done", quantity: d("7987.4") }),
+    );
   });
 
   test("what a kill left at any button is taken up there", async () => {
