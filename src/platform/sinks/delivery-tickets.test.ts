@@ -3,7 +3,7 @@ import { nowhere } from "../../../test/conformance/samples.ts";
 import { instant, type Row, times } from "../../../test/conformance/support.ts";
 import { engineOn, pagesOf } from "../../../test/support/engine.ts";
 import { tempFolder } from "../../../test/support/folder.ts";
-import { defineMapping } from "../../core/contract.ts";
+import { defineMapping, type Memory } from "../../core/contract.ts";
 import { runFlow } from "../../engine/daemon.ts";
 import { UpdateDeliveryTicket } from "../contract/delivery-ticket.ts";
 import { deliverThrough, unknownOutcomes } from "../../../test/platform/outcomes-unknown.ts";
@@ -256,6 +256,29 @@ describe("a change", () => {
     const [id] = await made({ ...old, bolNumber: "0051361", ...fields });
     expect(await find(change(id, more))).toMatchObject({ found });
   });
+
+  test.each([
+    ["none", "0051361"],
+    ["different", "777"],
+  ])(
+    "that came right after the one before is %s where the ticket shows bill of lading %s",
+    async (found, bolNumber) => {
+      const [id] = await made({ ...old, bolNumber, updatedAt: instant(1_000) });
+      const body = `{"ticketNumber":"${old.ticketNumber}","bolNumber":"0051361"}`;
+      const before = {
+        kind: "delivery-ticket",
+        number: "1",
+        isOwnKind: true,
+        isOwnRecord: true,
+        body,
+      };
+      const memory = { linked: () => [before] } as unknown as Memory;
+      const request = outgoing(sink(), [change(id, { bolNumber: "51361" })], {
+        firstSentAt: instant(1_000),
+      });
+      expect(await sink().find(request, never, memory)).toMatchObject({ found });
+    },
+  );
 
   test("is looked for by lines and numbers, not by digits", async () => {
     const productLines = [{ product_name: "ULSD", net_gallons: 7498.1, spec: "#2" }];

@@ -239,11 +239,11 @@ export const tickets: SinkPart = {
     };
   },
   find: findTicket,
-  async findChanged(context, request) {
+  async findChanged(context, request, memory) {
     const ticket = await ticketOf(context, request);
     return ticket === null
       ? noTicket(request)
-      : foundChanged(context, request, DeliveryTicket, ticket);
+      : foundChanged(context, request, DeliveryTicket, ticket, memory);
   },
   recognise({ target, body }, record) {
     if (target.startsWith("PUT ")) return null;
@@ -388,10 +388,10 @@ export const freightRates: SinkPart = {
     };
   },
   find: findRate,
-  async findChanged(context, request) {
+  async findChanged(context, request, memory) {
     const rates = await listed(context, request);
     const rate = rates?.find(({ id }) => id === idIn(request));
-    if (rate !== undefined) return foundChanged(context, request, FreightRate, rate);
+    if (rate !== undefined) return foundChanged(context, request, FreightRate, rate, memory);
     return {
       found: "different",
       detail: `its connection has no freight rate ${idIn(request)}`,
@@ -448,12 +448,12 @@ export const supplierTerminals: SinkPart = {
         };
   },
   find: findTerminal,
-  async findChanged(context, request) {
+  async findChanged(context, request, memory) {
     const id = idIn(request);
     const terminal = await readAt(context, pathOf("getSupplierTerminal", id), SupplierTerminal);
     return terminal === null
       ? { found: "none", detail: `no terminal ${id}` }
-      : foundChanged(context, request, SupplierTerminal, terminal);
+      : foundChanged(context, request, SupplierTerminal, terminal, memory);
   },
 };
 

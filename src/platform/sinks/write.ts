@@ -183,18 +183,23 @@ export async function findListed<Item extends { readonly id: string }>(
 
 /**
  * Whether a record shows what a PUT sent. Where it does not, the write has not happened if the record is as old as
- * before our first send; if not, another change may stand above ours, and a person must tell.
+ * before our first send, or shows what it was delivered with before; if not, another change may stand above ours, and a
+ * person must tell.
  */
 export function foundChanged(
   context: SinkContext,
   request: Outgoing,
   schema: z.ZodObject,
   record: { readonly id: string; readonly updatedAt: string },
+  memory?: Memory,
 ): Finding {
   const { id, updatedAt } = record;
   const difference = differs(parseExact(request.body) as object, record, schema);
   if (difference === null) return { found: "exact", ids: [id], detail: `${id} shows it` };
-  const changed = isSince(updatedAt, request, context);
+  const isAsBefore = (memory?.linked(id) ?? []).some(
+    ({ body }) => body && differs(parseExact(body) as object, record, schema) === null,
+  );
+  const changed = !isAsBefore && isSince(updatedAt, request, context);
   return {
     found: changed ? "different" : "none",
     detail: changed
