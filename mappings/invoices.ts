@@ -221,7 +221,7 @@ function likenessOf(
  * (specification 2.4); the books need them to, to the cent. A fraction of a cent is rounded where the rounded
  * amounts come to the sum that the invoice says, half to even or half up as the sum shows. Where the sum was rounded
  * instead, the amounts that are nearest to their other cent take it. Sums are never rounded here.
- * @throws Refused `does-not-add-up`; `no-cents` where only the fractions add up
+ * @throws Refused `does-not-add-up`; `no-cents` where a sum has a fraction of a cent itself
  */
 function inWholeCents(invoice: Invoice): Pick<Invoice, "lineItems" | "taxLines"> {
   const { lineItems, taxLines, subtotal, tax, total } = invoice;
@@ -243,38 +243,35 @@ function addedUp<P extends Part>(
   sum: Decimal,
 ): (() => P[]) | null {
   for (const half of HALVES) {
-    const rounded = parts.map((part) => {
-      const cents = part.amount.round(2, half);
-      return cents.equals(part.amount) ? part : withAmount(part, cents);
-    });
+    const rounded = parts.map((part) => withAmount(part, part.amount.round(2, half)));
     if (amountOf(rounded).equals(sum)) return () => rounded;
   }
   const exact = amountOf(parts);
-  if (exact.equals(sum))
-    return () => parts.map((part) => withAmount(part, inCents(field, part.amount)));
-  const isRounded = HALVES.some((half) => exact.round(2, half).equals(sum));
-  return isRounded ? () => toSum(parts, sum) : null;
+  if (HALVES.some((half) => exact.round(2, half).equals(sum))) return () => toSum(parts, sum);
+  if (!exact.equals(sum)) return null;
+  return () => parts.map((part) => withAmount(part, inCents(field, part.amount)));
 }
 
 const HALVES = ["even", "away"] as const;
 
 /** Each to a cent beside its amount, so that they come to the sum, which is theirs rounded. */
 function toSum<P extends Part>(parts: readonly P[], sum: Decimal): P[] {
-  const cents = parts.map(({ amount }) => amount.round(2));
-  const off = sum.minus(Decimal.sum(cents));
+  const rounded = parts.map((part) => ({ part, cents: part.amount.round(2) }));
+  const off = sum.minus(Decimal.sum(rounded.map(({ cents }) => cents)));
   const step = off.sign < 0 ? CENT.negated() : CENT;
-  const lacks = ([at, one]: readonly [number, Decimal]): Decimal =>
-    (parts[at]?.amount ?? one).minus(one).times(step);
-  const nearest = [...cents.entries()]
-    .toSorted((one, other) => lacks(other).compare(lacks(one)))
+  const beyond = ({ part, cents }: (typeof rounded)[number]): Decimal =>
+    part.amount.minus(cents).times(step);
+  const nearest = rounded
+    .toSorted((one, other) => beyond(other).compare(beyond(one)))
     .slice(0, Number(off.abs().over(CENT, 0).plain()));
-  for (const [at, one] of nearest) cents[at] = one.plus(step);
-  return parts.map((part, at) => withAmount(part, cents[at] ?? part.amount));
+  return rounded.map((one) =>
+    withAmount(one.part, nearest.includes(one) ? one.cents.plus(step) : one.cents),
+  );
 }
 
 /** What else is read is read of the part itself, so that `fuelbridge map` tells it. */
 const withAmount = <P extends Part>(part: P, amount: Decimal): P =>
-  Object.create(part, { amount: { value: amount } }) as P;
+  amount.equals(part.amount) ? part : (Object.create(part, { amount: { value: amount } }) as P);
 
 function doesNotAddUp({ lineItems, taxLines, subtotal, tax, total }: Invoice): Refused {
   const [lines, taxes] = [amountOf(lineItems), amountOf(taxLines)];

@@ -81,6 +81,11 @@ test("never a cent is gained or lost: what is booked adds up to the invoice's su
         const of = (parts: Booked["lines"]) => parts.map(({ amount }) => amount);
         expect(Decimal.sum(of(document.lines)).plain()).toBe(invoice.subtotal.plain());
         expect(Decimal.sum(of(document.taxes)).plain()).toBe(invoice.tax.plain());
+        const cents = of(document.lines).map((one) => one.plain());
+        if (way !== "sum" && off.sign === 0)
+          expect(
+            halves.map((half) => lines.map((one) => one.round(2, half).plain())),
+          ).toContainEqual(cents);
         // Each is one of the two cents beside it.
         for (const [at, one] of of(document.lines).entries())
           expect(
