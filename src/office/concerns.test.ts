@@ -1,6 +1,4 @@
 import { expect, test } from "vitest";
-import { comparing } from "./people.ts";
-import type { OfficeParts } from "./status.ts";
 import { WAITS_FOR_BUDGET, WAITS_FOR_TURN } from "../core/budget.ts";
 import { STATUS } from "../views/status.fixture.ts";
 import { concernsOf } from "./concerns.ts";
@@ -27,17 +25,3 @@ test("a flow that waits for requests is no failure", () => {
     expect(told(code)).not.toContain(`flow orders ${code}`);
   expect(told("unavailable")).toContain("flow orders unavailable");
 });
-
-test.each([
-  ["2026-12-01", "2026-11-01"],
-  ["2026-12-10", "2026-11-01"],
-  ["2026-12-11", "2026-12-01"],
-  ["2027-01-03", "2026-12-01"],
-])(
-  "without days, a comparison of %s begins on %s: a month that has just begun proves little",
-  (day, from) => {
-    const parts = { auditor: { today: () => day }, flows: [] } as unknown as OfficeParts;
-    const asked = { from: null, to: null, flow: null, by: "ann" };
-    expect(comparing(parts, asked).question.period).toEqual({ from, to: day });
-  },
-);

@@ -37,7 +37,7 @@ test("what is sent as XML or X12 is told element by element, without the numbers
   ]);
 });
 
-test.each(["ISA*00*~", "a < b, <c>", "one line, of text", '{"cut', ""])(
+test.each(["ISA*00*~", "<IDOC><A>1</A></IDOC>", "one line, of text", '{"cut', ""])(
   "%j is one field as it is",
   (text) => {
     expect(fieldsOf(text)).toEqual([{ path: "", value: text }]);
