@@ -119,7 +119,7 @@ export function evidence(program: Command): void {
   )
     .option(
       "--from <day>",
-      "the first day (default: the first of this month, until the 10th of the one before)",
+      "the first day (default: the first of this month; up to the 10th, of the month before)",
     )
     .option("--to <day>", "the last day (default: today)");
   addCommand(

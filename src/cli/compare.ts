@@ -48,7 +48,7 @@ export function reconcile(program: Command): void {
   )
     .option(
       "--from <day>",
-      "the first day (default: the first of this month, until the 10th of the one before)",
+      "the first day (default: the first of this month; up to the 10th, of the month before)",
     )
     .option("--to <day>", "the last day (default: today)")
     .option("--flow <name>", "the kind of records of one flow alone")

@@ -59,7 +59,7 @@ export function fieldsOf(text: string): Field[] {
 function fieldsOfMarks(text: string): Field[] | null {
   const read = text.startsWith("ISA") ? elementsOf : text.startsWith("<?xml") ? leavesOf : null;
   const seen = new Map<string, number>();
-  const fields = Array.from(read?.(text) ?? [], ([name, value]) => {
+  const fields = Array.from(read?.(text) ?? [], ([name = "", value = ""]) => {
     const at = (seen.get(name) ?? 0) + 1;
     seen.set(name, at);
     return { path: at === 1 ? name : `${at}.${name}`, value };
@@ -69,10 +69,10 @@ function fieldsOfMarks(text: string): Field[] | null {
     : fields.filter(({ value }) => value !== "").slice(0, FIELDS_MAX);
 }
 
-// What numbers and dates the sent file itself is left out.
+// Names and values, in their order. The parts that number and date the sent file itself are left out.
 
 /** Elements of XML with text and nothing else in them. */
-const leavesOf = (text: string): Iterable<[name: string, value: string]> =>
+const leavesOf = (text: string): Iterable<string[]> =>
   text
     .replaceAll(/<(EDI_DC40)\b.*?<\/\1>/gs, "")
     .matchAll(/<([^\s<>/!?]+)[^<>]*>([^<>]*)<\/\1>/g)
@@ -83,18 +83,16 @@ const leavesOf = (text: string): Iterable<[name: string, value: string]> =>
 const ENTITIES = new Map(Object.entries({ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }));
 
 /** Elements of X12: its head says what separates them, and what ends a segment. */
-function elementsOf(text: string): [name: string, value: string][] {
+function elementsOf(text: string): string[][] {
   const [between, end] = [text.charAt(3), text.charAt(105)];
   if (end === "") return [];
-  return text.split(end).flatMap((segment) => {
-    const [id = "", ...elements] = segment.trim().split(between);
-    return ENVELOPE.has(id)
-      ? []
-      : elements.map((value, at): [string, string] => [
-          `${id}.${String(at + 1).padStart(2, "0")}`,
-          value,
-        ]);
-  });
+  return text
+    .split(end)
+    .map((segment) => segment.trim().split(between))
+    .filter(([id = ""]) => !ENVELOPE.has(id))
+    .flatMap(([id, ...elements]) =>
+      elements.map((value, at) => [`${id}.${String(at + 1).padStart(2, "0")}`, value]),
+    );
 }
 const ENVELOPE: ReadonlySet<string> = new Set(["ISA", "GS", "ST", "SE", "GE", "IEA"]);
 

@@ -297,8 +297,8 @@ export class Daemon {
   }
 
   /**
-   * Before documents that came go: the lists of parties that came beside them say whose the codes in them are now. Not
-   * where a party is named by an id that nobody can give to another one.
+   * Reads the lists of parties of the books from which documents came, before these go: a list says whose a code is now.
+   * Not where a document names its party by an id that nobody can give to another one.
    */
   async #readParties(
     { from, side, source, mapping: { kind } }: Flow,

@@ -112,7 +112,8 @@ const periodForm = (
 function usualPeriod({ site, nowMs }: Asked): { from: string; to: string } {
   const today = calendarOf(site.timeZone)(new Date(nowMs).toISOString());
   const from = usualBegin(today);
-  return { from, to: [lastDayOf(from.slice(0, 7)), today].toSorted()[0] ?? today };
+  const last = lastDayOf(from.slice(0, 7));
+  return { from, to: last < today ? last : today };
 }
 
 /** The form by which a person accepts a difference as it is. */
