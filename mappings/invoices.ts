@@ -221,7 +221,7 @@ function likenessOf(
  * (specification 2.4); the books need them to, to the cent. A fraction of a cent is rounded where the rounded
  * amounts come to the sum that the invoice says, half to even or half up as the sum shows. Where the sum was rounded
  * instead, the amounts that are nearest to their other cent take it. Sums are never rounded here.
- * @throws Refused `does-not-add-up`; `no-cents` where a sum has a fraction of a cent itself
+ * @throws Refused `does-not-add-up`; `no-cents` where only the fractions add up
  */
 function inWholeCents(invoice: Invoice): Pick<Invoice, "lineItems" | "taxLines"> {
   const { lineItems, taxLines, subtotal, tax, total } = invoice;
@@ -247,9 +247,10 @@ function addedUp<P extends Part>(
     if (amountOf(rounded).equals(sum)) return () => rounded;
   }
   const exact = amountOf(parts);
-  if (HALVES.some((half) => exact.round(2, half).equals(sum))) return () => toSum(parts, sum);
-  if (!exact.equals(sum)) return null;
-  return () => parts.map((part) => withAmount(part, inCents(field, part.amount)));
+  if (exact.equals(sum))
+    return () => parts.map((part) => withAmount(part, inCents(field, part.amount)));
+  const isRounded = HALVES.some((half) => exact.round(2, half).equals(sum));
+  return isRounded ? () => toSum(parts, sum) : null;
 }
 
 const HALVES = ["even", "away"] as const;

@@ -98,7 +98,13 @@ test("never a cent is gained or lost: what is booked adds up to the invoice's su
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
         expect(["does-not-add-up", "no-cents"]).toContain(error.fault.code);
-        expect(off.sign).not.toBe(0);
+        // Only fractions that add up to the sum as they are: which of them takes the odd cent, nothing says.
+        const isExact = [lines, taxes].some((parts) => {
+          const [exact, cents] = [Decimal.sum(parts), parts.map((one) => one.round(2))];
+          return exact.round(2).equals(exact) && !Decimal.sum(cents).equals(exact);
+        });
+        if (off.sign === 0)
+          expect([way, error.fault.code, isExact]).toEqual(["sum", "no-cents", true]);
         refused++;
       }
     }),
